@@ -93,7 +93,11 @@ func TestCustomResourceLimit(t *testing.T) {
 	fillCaches(t, s)
 	each := (int64(liveHeap()) - before) / (maxDefinitions - 1)
 	t.Logf("%d bytes a definition, with a schema of %d bytes", each, len(schema))
-	if each > maxDefinitionBytes {
-		t.Errorf("a definition takes %d bytes, more than %d", each, maxDefinitionBytes)
+	bound := int64(maxDefinitionBytes)
+	if raceEnabled {
+		bound += bound / 6 // with the race detector, 108,522 bytes instead of 93,658
+	}
+	if each > bound {
+		t.Errorf("a definition takes %d bytes, more than %d", each, bound)
 	}
 }

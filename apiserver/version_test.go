@@ -19,7 +19,7 @@ func TestVersion_L12(t *testing.T) {
 		{Build{Version: "v1.2.3", Commit: "abc", TreeState: "clean"}, version{GitVersion: "v1.36.0+quorate.v1.2.3", GitCommit: "abc", GitTreeState: "clean"}},
 		{Build{}, version{GitVersion: "v1.36.0"}},
 	} {
-		tc.want.Major, tc.want.Minor = "1", "8"
+		tc.want.Major, tc.want.Minor = "1", "36"
 		tc.want.GoVersion, tc.want.Compiler, tc.want.Platform = runtime.Version(), runtime.Compiler, runtime.GOOS+"/"+runtime.GOARCH
 		document, err := versionDocument(tc.build, defaultReportedVersion)
 		if err != nil {
