@@ -91,7 +91,11 @@ func breakDisk(targets func(context.Context, *Injection) ([]string, error), how 
 				return nil
 			})
 			in.undo(process, "start "+name, func(ctx context.Context) error { return in.start(ctx, name) })
-			broken.Set(how(in))
+			faults := how(in)
+			if faults.Free != nil {
+				in.forgets(name) // it gives space back: a snapshot replaces the older part of its log
+			}
+			broken.Set(faults)
 		}
 		return nil
 	}
