@@ -13,10 +13,10 @@ func TestCollectorPercent(t *testing.T) {
 		live uint64
 		want int
 	}{
-		{0, 6400}, // before the first collection
-		{16 << 20, 400},
-		{64 << 20, 100},
-		{128 << 20, 50},
+		{0, 3200}, // before the first collection
+		{16 << 20, 200},
+		{32 << 20, 100},
+		{64 << 20, 50},
 		{10 << 30, 50},
 	} {
 		if got := collectorPercent(tc.live); got != tc.want {
