@@ -16,7 +16,7 @@ TESTFLAGS ?=
 # That of upstream's suites is left out: its compilation takes a quarter of an hour.
 MODULES  := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './bin/*' -not -path './chaos/upstream/*'))
 
-.PHONY: all build run up down test test-docker alerts fuzz chaos clients clients-upstream mutants failpoints bench lint generate image loadgen \
+.PHONY: all build run up down test test-docker alerts fuzz chaos clients clients-upstream mutants failpoints bench bench-peers bench-diff lint generate image loadgen \
   dist dist-test
 
 all: build
@@ -50,7 +50,7 @@ dist:
 	@cat bin/dist/SHA256SUMS
 
 # Builds it twice, the second time in another folder and from nothing, and compares; then installs, starts and inspects what was built.
-# Some minutes on two cores.
+# A quarter of an hour on two cores.
 dist-test: dist
 	cd deploy/dist && DIST_VERSION='$(VERSION)' DIST_COMMIT='$(COMMIT)' DIST_DATE='$(DATE)' DIST_TREE='$(TREE)' \
 	  CGO_ENABLED=0 $(GO) test -count 1 -v -timeout 1h -tags dist -run '^TestBuilt' .
@@ -86,10 +86,10 @@ test-docker: image
 	deploy/compose absent
 	$(GO) test -v -p 1 -timeout 20m -tags docker -run '^TestContainers' -count 1 $(TESTFLAGS) ./chaos
 
-# Alerts of deploy/alerts.yaml fire and clear by real faults: a quarter of an hour. As root with /dev/fuse, on a machine with Debian's
+# Every alert of deploy/alerts.yaml fires and clears by a real fault: ten minutes. As root with /dev/fuse, on a machine with Debian's
 # package prometheus; what lacks something is skipped.
 alerts:
-	$(GO) test -v -timeout 40m -tags alerts -run '^TestFaults' -count 1 $(TESTFLAGS) ./deploy
+	$(GO) test -v -timeout 40m -tags alerts -parallel 3 -run '^TestFaults' -count 1 $(TESTFLAGS) ./deploy
 
 # Frames to the HTTP/2 server, messages to gossip, and configurations to server-side apply, as strangers, members and users could send
 # them: ten minutes each, or FUZZTIME.
@@ -131,6 +131,17 @@ failpoints:
 bench: build loadgen
 	$(GO) run ./bench -mode $(or $(BENCH),full) -report bin/bench.html $(if $(PEERS),-peers '$(PEERS)')
 
+# This build beside kube-apiserver and etcd, in turn, each alone on the machine, on one node and on three. The first time it builds them,
+# which takes twenty minutes; then a full run takes a quarter of an hour, BENCH=quick some minutes. It writes results.json, results.md and
+# results.html to bin/peers. PEERSFLAGS="-kube-apiserver FILE -etcd FILE" takes other binaries.
+bench-peers: build loadgen
+	$(GO) run ./bench/peers -mode $(or $(BENCH),full) $(PEERSFLAGS)
+
+# This working copy beside the commit BASE: micro-benchmarks and three nodes, both builds in turn. It fails if a figure is significantly
+# worse by more than 5 %. A quarter of an hour, BENCH=short some minutes; DIFFFLAGS="-only fairness" runs some. It writes bin/diff.txt.
+bench-diff: loadgen
+	$(GO) run ./bench/diff -base '$(BASE)' -mode $(or $(BENCH),full) -out bin/diff.txt $(DIFFFLAGS)
+
 loadgen:
 	cd bench/loadgen && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o ../../bin/loadgen .
 
@@ -166,6 +177,7 @@ fresh:
 	cd proto && $(GO) run ./internal/generate -check
 	cd apiserver/specification && $(GO) run ./internal/page -check
 	$(GO) run ./cmd/quorate/reference -check
+	@cmp chaos/plot/report.css apiserver/console/files/report.css || { echo "the console's copy is old: make generate"; exit 1; }
 
 generate:
 	$(GO) generate ./...

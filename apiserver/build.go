@@ -42,6 +42,7 @@ func New(cfg Config) (*Server, error) {
 	answers := webhook.NewAnswers(cfg.Registerer)
 	served, err := custom.New(custom.Config{
 		Store: cfg.Store, Catalog: catalog, Logger: cfg.Logger, Registerer: cfg.Registerer, Answers: answers,
+		OtherBuild: cfg.otherBuild,
 	})
 	if err != nil {
 		return nil, err

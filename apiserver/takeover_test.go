@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"quorate/apiserver"
+	"quorate/apiserver/admin"
 	"quorate/apiserver/internal/testserver"
 	"quorate/raftstore/testcluster"
 )
@@ -128,6 +131,44 @@ func TestTakeover(t *testing.T) {
 			t.Errorf("instances are left: %s", got)
 		}
 	})
+}
+
+// builds are the builds of the members of a cluster, by name; nil of one that does not respond.
+type builds struct {
+	admin.Cluster
+	of map[string]*string
+}
+
+// Members implements admin.Cluster.
+func (b builds) Members(context.Context) (all []admin.Member, err error) {
+	for name, version := range b.of {
+		all = append(all, admin.Member{Name: name, Version: version})
+	}
+	return all, nil
+}
+
+// TestTakeoverWaitsForOlderBuilds checks that no definition takes over instances while a member may
+// run a build that does not know of it and would remove them.
+func TestTakeoverWaitsForOlderBuilds(t *testing.T) {
+	t.Parallel()
+	members := builds{of: map[string]*string{}}
+	s := testserver.Start(t, func(cfg *apiserver.Config) {
+		cfg.Cluster, cfg.Build.Version = members, "v2.0.0"
+	})
+	thirdPartyWithInstances(t, s)
+	members.of["n1"] = new("v2.0.0")
+	for why, version := range map[string]*string{
+		"that of n2 is v1.0.0, of this node v2.0.0": new("v1.0.0"),
+		"that of n2 is unknown":                     nil,
+	} {
+		members.of["n2"] = version
+		check(t, s.Do("POST", definitions, cronTabDefinition()), want{code: 422, body: []string{why}})
+	}
+	check(t, s.Do("GET", cronTabsOfBeta+"/a", ""), want{code: 200})
+	check(t, s.Do("POST", definitions, widgetDefinition()), want{code: 201}) // takes nothing over
+
+	members.of["n2"] = new("v2.0.0")
+	check(t, s.Do("POST", definitions, cronTabDefinition()), want{code: 201, body: []string{instancesOfName}})
 }
 
 // TestTakeoverUndone checks that the instances of a ThirdPartyResource that still exists are its own

@@ -16,16 +16,19 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"quorate/bench/servers"
 )
 
 // floorBytes is about the size of a 1 KiB ConfigMap in a response.
 const floorBytes = 1450
+
+// floorTimeout bounds the wait for the floor server to listen.
+const floorTimeout = 30 * time.Second
 
 // measureFloor measures a bare Go TLS HTTP/2 server with constant responses: the limit of this
 // machine, under its current load.
@@ -34,7 +37,7 @@ func (b *bench) measureFloor(ctx context.Context) (err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	addresses, err := freePorts(1)
+	addresses, err := servers.FreePorts(1)
 	if err != nil {
 		return err
 	}
@@ -42,21 +45,23 @@ func (b *bench) measureFloor(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("find the floor server: %w", err)
 	}
-	n := &node{name: "floor", dir: dir, api: addresses[0]}
-	n.args = []string{"-floor", n.api, "-dir", dir, "-mode", b.scale.name}
-	c := &cluster{dir: dir, binary: self, list: []*node{n}}
-	if err := n.start(c.binary); err != nil {
+	args := []string{"-floor", addresses[0], "-dir", dir, "-mode", b.scale.name}
+	c := &servers.Cluster{
+		Endpoints: []string{"https://" + addresses[0]}, CAFile: filepath.Join(dir, "ca.crt"), TokenFile: filepath.Join(dir, "admin.token"),
+		Processes: []*servers.Process{{Name: "floor", Binary: self, Args: args, Log: dir + ".log"}},
+	}
+	if err := c.Processes[0].Start(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.stop()) }()
-	if err := awaitListening(ctx, n.api); err != nil {
+	defer func() { err = errors.Join(err, c.Stop()) }()
+	if err := awaitListening(ctx, addresses[0]); err != nil {
 		return err
 	}
 	return b.load(ctx, c, "floor", "-scenario", "create,get")
 }
 
 func awaitListening(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	ctx, cancel := context.WithTimeout(ctx, floorTimeout)
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
@@ -134,11 +139,4 @@ func selfSigned() (tls.Certificate, []byte, error) {
 	}
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, ca, nil
-}
-
-// command returns a child process that ends with this one.
-func command(binary string, args []string) *exec.Cmd {
-	cmd := exec.Command(binary, args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	return cmd
 }

@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"quorate/progress"
 )
 
 func main() {
@@ -75,7 +77,7 @@ func (o *options) measure(ctx context.Context, s scale) error {
 		}
 		defer os.RemoveAll(o.dir)
 	}
-	b := &bench{dir: o.dir, scale: s, profile: o.profile, began: time.Now()}
+	b := &bench{dir: o.dir, scale: s, profile: o.profile, began: time.Now(), shown: progress.New(os.Stderr, "bench", 0, progress.Count("steps"))}
 	runErr := b.phases(ctx, o.phases)
 	if err := b.save(o.out); err != nil {
 		return err

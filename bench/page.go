@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
+	"quorate/bench/generator"
 	"quorate/chaos/plot"
 )
 
@@ -26,7 +26,7 @@ type pageView struct {
 	Pace    string
 	Counts  []plot.Badge
 	Cards   []card
-	All     []measurement
+	All     []generator.Measurement
 }
 
 // card shows a row.
@@ -130,33 +130,4 @@ func (r *row) bars(f figure) bars {
 	}
 	b.Bars.Title = r.work + ": " + b.Name
 	return b
-}
-
-// Name describes a measurement in the table of all.
-func (m *measurement) Name() string {
-	return strings.Join(slices.DeleteFunc([]string{m.Label, m.Scenario, m.Variant, m.Kind}, func(s string) bool { return s == "" }), " ")
-}
-
-// Memory is that of all servers, in MiB; "" if unknown.
-func (m *measurement) Memory() string {
-	if rss := m.values().RSS; rss > 0 {
-		return fmt.Sprintf("%.0f", rss)
-	}
-	return ""
-}
-
-// Milliseconds formats a latency; "" if there is none.
-func (latency) Milliseconds(v float64) string {
-	switch {
-	case v == 0:
-		return ""
-	case v < 10:
-		return fmt.Sprintf("%.2f", v)
-	}
-	return fmt.Sprintf("%.0f", v)
-}
-
-// Took formats the length of a measurement.
-func (m *measurement) Took() string {
-	return time.Duration(m.Seconds * float64(time.Second)).Round(10 * time.Millisecond).String()
 }

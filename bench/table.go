@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"quorate/bench/generator"
 )
 
 // row is a target with its measurement.
@@ -14,7 +16,7 @@ type row struct {
 	peer    values // measured, if measurements of a peer were given, else those of targets.yaml
 	floor   values
 	figures []figure
-	m       *measurement
+	m       *generator.Measurement
 	judged  bool // false for a target of a full run in a quick one
 	verdict verdict
 }
@@ -31,7 +33,7 @@ const (
 )
 
 // rowsOf returns a row for each target that was measured.
-func rowsOf(targets []target, measured, peers []measurement, pace paces, s scale) (rows []row) {
+func rowsOf(targets []target, measured, peers []generator.Measurement, pace paces, s scale) (rows []row) {
 	for i := range targets {
 		t := &targets[i]
 		m := t.find(measured)
@@ -84,7 +86,7 @@ func (r *row) print(w io.Writer) {
 // time of an operation; 1 if not measured.
 type paces struct{ rate, cpu float64 }
 
-func pacesOf(targets []target, measured []measurement) paces {
+func pacesOf(targets []target, measured []generator.Measurement) paces {
 	for i := range targets {
 		t := &targets[i]
 		if t.Find.Label != "floor" || t.Find.Scenario != "get" {
@@ -106,7 +108,7 @@ func (p paces) explain() string {
 		"at this pace says that a target, stretched by these, is met", p.rate, p.cpu)
 }
 
-func (t *target) verdict(m *measurement, pace paces) verdict {
+func (t *target) verdict(m *generator.Measurement, pace paces) verdict {
 	if len(m.Errors) > 0 {
 		return verdict(fmt.Sprintf("errors: %v %.80s", m.Errors, m.Sample))
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"quorate/bench/generator"
 )
 
 func TestTargetsAreReadAndFoundOnce(t *testing.T) {
@@ -24,9 +26,9 @@ func TestTargetsAreReadAndFoundOnce(t *testing.T) {
 }
 
 // printAll prints the table of one measurement.
-func printAll(out *strings.Builder, targets []target, m measurement, mode string) {
+func printAll(out *strings.Builder, targets []target, m generator.Measurement, mode string) {
 	pace := paces{1, 1}
-	printTable(out, rowsOf(targets, []measurement{m}, nil, pace, scales[mode]), pace, scales[mode])
+	printTable(out, rowsOf(targets, []generator.Measurement{m}, nil, pace, scales[mode]), pace, scales[mode])
 }
 
 func TestVerdict(t *testing.T) {
@@ -35,11 +37,11 @@ func TestVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	create := measurement{Label: "one", Scenario: "create", Kind: "configmaps", Conc: 32, Rate: 9000, CPU: 100}
+	create := generator.Measurement{Label: "one", Scenario: "create", Kind: "configmaps", Conc: 32, Rate: 9000, CPU: 100}
 	slow, failed := create, create
 	slow.CPU = 200
 	failed.Errors = map[string]int{"503": 1}
-	for want, m := range map[string]measurement{"met": create, "missed": slow, "errors": failed} {
+	for want, m := range map[string]generator.Measurement{"met": create, "missed": slow, "errors": failed} {
 		var out strings.Builder
 		printAll(&out, targets, m, "quick")
 		if !strings.Contains(out.String(), "≥ 8000/s, ≤ 150 µs  9000/s") || !strings.Contains(out.String(), want) {
@@ -56,7 +58,7 @@ func TestQuickRunsSayWhatTheyLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	filled := measurement{Label: "capacity", Scenario: "capacity"}
+	filled := generator.Measurement{Label: "capacity", Scenario: "capacity"}
 	for mode, want := range map[string]string{
 		"quick": "memory with 8000 pods of 7 KiB",
 		"full":  "memory with 100000 pods of 7 KiB",

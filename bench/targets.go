@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"quorate/bench/generator"
 )
 
 //go:embed targets.yaml
@@ -19,6 +21,11 @@ type values struct {
 	P99     float64 `json:"p99"`     // ms
 	RSS     float64 `json:"rss"`     // MiB
 	Seconds float64 `json:"seconds"` // s
+}
+
+// valuesOf returns the numbers of a measurement that may have targets.
+func valuesOf(m *generator.Measurement) values {
+	return values{Rate: m.Rate, CPU: m.CPU, P50: m.Latency.P50, P99: m.Latency.P99, RSS: m.RSS(), Seconds: m.Seconds}
 }
 
 // String lists the values that apply, with their units.
@@ -96,7 +103,7 @@ func readTargets() ([]target, error) {
 }
 
 // find returns the first measurement of the target's work, or nil.
-func (t *target) find(measured []measurement) *measurement {
+func (t *target) find(measured []generator.Measurement) *generator.Measurement {
 	f := &t.Find
 	for i := range measured {
 		m := &measured[i]
@@ -109,8 +116,8 @@ func (t *target) find(measured []measurement) *measurement {
 }
 
 // comparable returns the values of a measurement for which the target has a bound.
-func (t *target) comparable(m *measurement) values {
-	v := m.values()
+func (t *target) comparable(m *generator.Measurement) values {
+	v := valuesOf(m)
 	keep := func(wanted float64, measured *float64) {
 		if wanted == 0 {
 			*measured = 0
@@ -133,8 +140,8 @@ type figure struct {
 }
 
 // figures returns the numbers of a measurement that have targets.
-func (t *target) figures(m *measurement) (all []figure) {
-	measured := m.values()
+func (t *target) figures(m *generator.Measurement) (all []figure) {
+	measured := valuesOf(m)
 	for _, one := range metrics {
 		if wanted := one.of(&t.Want); wanted > 0 {
 			all = append(all, figure{one, wanted, one.of(&measured)})

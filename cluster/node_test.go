@@ -145,7 +145,7 @@ func (n *node) run(t *testing.T, mux *transport.Mux, server *grpc.Server) {
 				fmt.Fprintf(n.logs, "node %s did not hand over: %v\n", n.name, err)
 			}
 		}
-		n.store.EndForwarding()
+		n.store.EndStreams()
 		server.GracefulStop() // so that nobody's request is lost on the way to a node that is not there
 		stopStore()
 		err = errors.Join(err, <-stored)

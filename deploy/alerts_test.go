@@ -40,8 +40,8 @@ func TestAlertRules(t *testing.T) {
 }
 
 // TestEachAlertIsTestedAndExplained checks that each alert has a unit test in which it fires, a
-// severity, a summary that names what it is about, and an entry in the runbook, which in turn has
-// entries of alerts only.
+// severity, a summary that names what it is about, a row in the table of measurements, and an entry
+// in the runbook, which in turn has entries of alerts only.
 func TestEachAlertIsTestedAndExplained(t *testing.T) {
 	t.Parallel()
 	tests, err := os.ReadFile("alerts_test.yaml")
@@ -66,6 +66,9 @@ func TestEachAlertIsTestedAndExplained(t *testing.T) {
 		}
 		if want := "docs/alerts.md#" + strings.ToLower(r.Alert); r.Annotations["runbook"] != want {
 			t.Errorf("the runbook of %s is %q, want %s", r.Alert, r.Annotations["runbook"], want)
+		}
+		if !regexp.MustCompile(`(?m)^\| ` + r.Alert + ` \| .+ \| \d+ s \| \d+ s \|$`).Match(page) {
+			t.Errorf("docs/alerts.md: the table of measurements lacks %s", r.Alert)
 		}
 		entry := regexp.MustCompile(`(?ms)^### ` + r.Alert + `$.*?(^#|\z)`).FindString(string(page))
 		for _, part := range []string{"**Means**", "**Look at**", "**Do**"} {
@@ -138,7 +141,13 @@ func (f *fleet) monitoring() client.Credentials {
 	f.t.Helper()
 	f.create("clusterroles", `"metadata":{"name":"metrics"},"rules":[{"verbs":["get"],"nonResourceURLs":["/metrics"]}]`)
 	f.bind("metrics", "prometheus")
-	token, err := f.Operate(f.ctx, "n1", "token", "create", "--user", "prometheus", "--ttl", "1h")
+	return f.tokenOf("prometheus")
+}
+
+// tokenOf returns the credentials of a user.
+func (f *fleet) tokenOf(user string) client.Credentials {
+	f.t.Helper()
+	token, err := f.Operate(f.ctx, "n1", "token", "create", "--user", user, "--ttl", "1h")
 	f.must(err)
 	return client.Credentials{CA: f.credentials.CA, Token: strings.TrimSpace(token)}
 }

@@ -53,10 +53,13 @@ func (r rules) all() (all []rule) {
 // duration matches what expressions have as ranges and offsets, such as [5m] and offset 1m.
 var duration = regexp.MustCompile(`(\[|\boffset )(\d+)([smhd])`)
 
+// overdue matches what an expression allows to pass since a time, in seconds.
+var overdue = regexp.MustCompile(`(^time\(\) - .* > )(\d+)$`)
+
 var units = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour}
 
-// shortened returns the rules with each duration, that of "for" and those of ranges and offsets,
-// divided by factor, for a Prometheus that scrapes and evaluates as many times more often.
+// shortened returns the rules with each duration, that of "for" and those of ranges, offsets and
+// delays, divided by factor, for a Prometheus that scrapes and evaluates as many times more often.
 func (r rules) shortened(t *testing.T, factor int) rules {
 	t.Helper()
 	var short rules
@@ -78,8 +81,16 @@ func (r rules) shortened(t *testing.T, factor int) rules {
 	return short
 }
 
-// shorten divides the ranges and offsets of an expression by factor.
+// shorten divides the ranges and offsets of an expression by factor, and what it allows to pass
+// since a time.
 func shorten(expr string, factor int) string {
+	if m := overdue.FindStringSubmatch(expr); m != nil {
+		seconds, err := strconv.Atoi(m[2])
+		if err != nil {
+			panic(err) // the expression matches digits only
+		}
+		return m[1] + strconv.Itoa(seconds/factor)
+	}
 	return duration.ReplaceAllStringFunc(expr, func(found string) string {
 		m := duration.FindStringSubmatch(found)
 		n, err := strconv.Atoi(m[2])
@@ -103,6 +114,9 @@ func TestShortened(t *testing.T) {
 	const want = `rate(a[20000ms]) < max(c offset 4000ms) + predict_linear(d[240000ms], 6 * 3600)`
 	if got.For != "4000ms" || got.Expr != want {
 		t.Errorf("got %s for %s", got.Expr, got.For)
+	}
+	if got := shorten("time() - max by (job) (a) > 3600", 15); got != "time() - max by (job) (a) > 240" {
+		t.Errorf("got %s", got)
 	}
 	if r.all()[0].For != "1m" {
 		t.Error("the original has changed")

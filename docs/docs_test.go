@@ -2,6 +2,7 @@
 package docs_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"quorate/chaos/failpoint"
 )
 
 const root = ".."
@@ -62,6 +65,29 @@ func TestIndex(t *testing.T) {
 	for _, page := range pages {
 		if page != "README.md" && !strings.Contains(index, "]("+page+")") {
 			t.Errorf("docs/README.md does not name %s", page)
+		}
+	}
+}
+
+// TestNumberOfFailpoints checks the pages that say at how many moments of its code a node is killed.
+func TestNumberOfFailpoints(t *testing.T) {
+	t.Parallel()
+	kills := 0
+	for _, p := range failpoint.Points() {
+		if p.Stage != failpoint.Breaking {
+			kills++
+		}
+	}
+	for path, form := range map[string]string{
+		"guarantees.md":      "nodes killed at %d moments of their code",
+		"../chaos/README.md": "kills nodes at %d points of their code",
+	} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprintf(form, kills); !strings.Contains(string(text), want) {
+			t.Errorf("%s does not say: %s", path, want)
 		}
 	}
 }

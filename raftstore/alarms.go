@@ -58,7 +58,10 @@ func (p rpc) Alarms(_ context.Context, req *peerpb.AlarmsRequest) (*peerpb.Alarm
 		return nil, status.Error(codes.FailedPrecondition, err.Error())
 	}
 	writes, deletions := p.store.space.Room()
-	resp := &peerpb.AlarmsResponse{Exhausted: p.store.space.Exhausted(), RoomForWrites: &writes, RoomForDeletions: &deletions}
+	resp := &peerpb.AlarmsResponse{
+		Exhausted: p.store.space.Exhausted(), RoomForWrites: &writes, RoomForDeletions: &deletions,
+		AppendNanos: p.store.log.AppendTime().Nanoseconds(),
+	}
 	for _, a := range p.store.Alarms() {
 		resp.Alarms = append(resp.Alarms, a.Proto())
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 
 	"quorate/raftstore"
+	"quorate/raftstore/log"
 	"quorate/raftstore/state"
 	"quorate/raftstore/testcluster"
 )
@@ -116,24 +118,52 @@ func BenchmarkQuorumRead(b *testing.B) {
 }
 
 // BenchmarkRawRaft measures the Raft library alone, with an empty state machine, for comparison
-// with BenchmarkCreate (design.md §6).
+// with BenchmarkCreate: on the library's usual log in bolt, and on that of package log.
 func BenchmarkRawRaft(b *testing.B) {
-	for _, nodes := range []int{1, 3} {
-		for _, proposers := range []int{1, 32, 100, 1000} {
-			b.Run(fmt.Sprintf("nodes=%d/proposers=%d", nodes, proposers), func(b *testing.B) {
-				leader := rawRaft(b, nodes)
-				data := []byte(strings.Repeat("x", 1024))
-				runParallel(b, proposers, func(int, int) {
-					if err := leader.Apply(data, 0).Error(); err != nil {
-						b.Error(err)
-					}
+	logs := map[string]func(*testing.B) rawLog{"bolt": boltLog, "own": ownLog}
+	for _, kind := range []string{"bolt", "own"} {
+		for _, nodes := range []int{1, 3} {
+			for _, proposers := range []int{1, 32, 100, 1000} {
+				b.Run(fmt.Sprintf("log=%s/nodes=%d/proposers=%d", kind, nodes, proposers), func(b *testing.B) {
+					leader := rawRaft(b, nodes, logs[kind])
+					data := []byte(strings.Repeat("x", 1024))
+					runParallel(b, proposers, func(int, int) {
+						if err := leader.Apply(data, 0).Error(); err != nil {
+							b.Error(err)
+						}
+					})
 				})
-			})
+			}
 		}
 	}
 }
 
-func rawRaft(b *testing.B, nodes int) *raft.Raft {
+// rawLog is what the library keeps on disk.
+type rawLog interface {
+	raft.LogStore
+	raft.StableStore
+	Close() error
+}
+
+func boltLog(b *testing.B) rawLog {
+	b.Helper()
+	store, err := raftboltdb.NewBoltStore(filepath.Join(b.TempDir(), "raft.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return store
+}
+
+func ownLog(b *testing.B) rawLog {
+	b.Helper()
+	store, err := log.Open(log.Config{Dir: filepath.Join(b.TempDir(), "log"), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return store
+}
+
+func rawRaft(b *testing.B, nodes int, open func(*testing.B) rawLog) *raft.Raft {
 	b.Helper()
 	var servers []raft.Server
 	var transports []*raft.NetworkTransport
@@ -151,10 +181,7 @@ func rawRaft(b *testing.B, nodes int) *raft.Raft {
 		cfg := raft.DefaultConfig()
 		cfg.LocalID, cfg.Logger = servers[i].ID, hclog.NewNullLogger()
 		cfg.BatchApplyCh, cfg.MaxAppendEntries = true, 512
-		store, err := raftboltdb.NewBoltStore(filepath.Join(b.TempDir(), "raft.db"))
-		if err != nil {
-			b.Fatal(err)
-		}
+		store := open(b)
 		r, err := raft.NewRaft(cfg, &emptyFSM{}, store, store, raft.NewInmemSnapshotStore(), transports[i])
 		if err != nil {
 			b.Fatal(err)

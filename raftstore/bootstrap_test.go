@@ -51,7 +51,7 @@ func storeFirstTerm(t *testing.T, dataDir string) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l, err := log.Open(log.Config{Path: filepath.Join(dir, raftstore.LogFile), Logger: slog.New(slog.DiscardHandler)})
+	l, err := log.Open(log.Config{Dir: filepath.Join(dir, raftstore.LogDir), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func TestChecksums_name_the_node_that_diverged(t *testing.T) {
 	testcluster.Eventually(t, "the leader has compared the states, which are equal", func() bool {
 		return metric(t, registries[c.Leader().Name], comparisons, "equal") > 0
 	})
-	mustCreate(t, c.Leader().Store, "a", "truth")
+	created := mustCreate(t, c.Leader().Store, "a", "truth")
 	for _, n := range c.Nodes {
 		r := compare(t, n)
 		if !slices.Equal(r.Diverged(), []string{follower}) {
@@ -114,6 +114,12 @@ func TestChecksums_name_the_node_that_diverged(t *testing.T) {
 		!strings.Contains(alarms[0].Message, "stop it, remove it") || metric(t, registries[c.Leader().Name], "quorate_alarm", "diverged") != 1 {
 		t.Errorf("the alarms are %v", alarms)
 	}
+	if _, err := c.Leader().Store.Delete(within(t, 20*time.Second), raftstore.Delete{Key: created.Key, Previous: created}); err != nil {
+		t.Fatal(err)
+	}
+	testcluster.Eventually(t, "the alarm clears once the states are equal", func() bool {
+		return len(c.Leader().Store.Alarms()) == 0 && metric(t, registries[c.Leader().Name], "quorate_alarm", "diverged") == 0
+	})
 }
 
 // The leaders must compare the states even if none of them leads for as long as the interval.

@@ -37,6 +37,9 @@ type Config struct {
 	// DESIGN.md).
 	LogBytes int64
 	LogAge   time.Duration
+	// SnapshotRate bounds the bytes of snapshots that this node sends to followers in a second, all
+	// together; 0 means no bound.
+	SnapshotRate int64
 	// HistoryBytes bounds the events kept in memory. The default is that of package history.
 	HistoryBytes int64
 	// RetainedBytes bounds the memory of states retained for paged reads. The default is that of
@@ -83,6 +86,8 @@ func (c *Config) validate() error {
 		return errors.New("store: the reserve of disk space must be positive")
 	case c.LeaderWait < 0:
 		return errors.New("store: the time that requests wait for a leader must be positive")
+	case c.SnapshotRate < 0:
+		return errors.New("store: the rate of snapshots must be positive")
 	case c.RaftMultiplier < 0:
 		return errors.New("store: the Raft multiplier must be positive")
 	}

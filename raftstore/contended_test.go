@@ -170,6 +170,7 @@ func TestConflictsNeedNoReadIndex(t *testing.T) {
 // by its own state, because the object may have been removed since: not by that alone, nor by
 // entries that it has proposed and that are never committed.
 func TestNoConflictFromTheStateOfADeposedLeader(t *testing.T) {
+	t.Parallel()
 	metrics := make(map[string]*prometheus.Registry)
 	c := testcluster.New(t, 3, func(cfg *raftstore.Config) {
 		slowElections(cfg)

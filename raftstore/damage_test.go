@@ -59,6 +59,16 @@ func aged(t *testing.T) *testcluster.Node {
 	return n
 }
 
+// logFile returns the only file of entries of a node's log.
+func logFile(t *testing.T, n *testcluster.Node) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(n.Dir, "raft", "log", "*.segment"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	return found[0]
+}
+
 func newestSnapshot(t *testing.T, n *testcluster.Node) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(n.Dir, "raft", "snapshots", "*", "state.bin"))
@@ -94,7 +104,7 @@ func TestDamage(t *testing.T) {
 	})
 	t.Run("log_after_the_snapshot_is_an_error_to_act_on", func(t *testing.T) {
 		n := aged(t)
-		damage(t, filepath.Join(n.Dir, "raft", "log.db"), "needle25")
+		damage(t, logFile(t, n), "needle25")
 		err := n.TryStart()
 		var corrupt *log.Corrupt
 		if !errors.As(err, &corrupt) || corrupt.Index == 0 {
@@ -102,12 +112,15 @@ func TestDamage(t *testing.T) {
 		}
 	})
 	t.Run("log_that_is_gone_is_an_error_to_act_on", func(t *testing.T) {
+		var n *testcluster.Node
 		for what, lose := range map[string]func(path string) error{
-			"removed": os.Remove,
-			"emptied": func(path string) error { return os.Truncate(path, 0) },
+			"removed":   func(string) error { return os.RemoveAll(filepath.Join(n.Dir, "raft", "log")) },
+			"a file":    os.Remove,
+			"emptied":   func(path string) error { return os.Truncate(path, 0) },
+			"cut short": func(path string) error { return os.Truncate(path, 2000) },
 		} {
-			n := aged(t)
-			if err := lose(filepath.Join(n.Dir, "raft", "log.db")); err != nil {
+			n = aged(t)
+			if err := lose(logFile(t, n)); err != nil {
 				t.Fatal(err)
 			}
 			err := n.TryStart()
@@ -119,7 +132,7 @@ func TestDamage(t *testing.T) {
 	})
 	t.Run("log_before_the_snapshot_costs_only_old_watches", func(t *testing.T) {
 		n := aged(t)
-		damage(t, filepath.Join(n.Dir, "raft", "log.db"), "needle05")
+		damage(t, logFile(t, n), "needle05")
 		n.Start()
 		awaitObjects(t, n, 30)
 		cursor, err := n.Store.Watch(state.ResourcePrefix(resource), 0)

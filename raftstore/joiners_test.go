@@ -32,7 +32,7 @@ func TestJoinerOnASlowLinkCatchesUp(t *testing.T) {
 	registries := map[string]*prometheus.Registry{"n0": prometheus.NewRegistry(), "n1": prometheus.NewRegistry()}
 	c := testcluster.New(t, 1, func(cfg *raftstore.Config) { cfg.LogBytes, cfg.Registerer = 1<<20, registries[cfg.Name] })
 	leader := c.Leader()
-	load := newLoad(t, leader.Store)
+	load := newLoad(t, leader.Store, joinedObjects)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer load.Wait()
 	defer cancel()
@@ -74,13 +74,13 @@ type load struct {
 	objects []*state.Object
 }
 
-func newLoad(t *testing.T, s *raftstore.Store) *load {
+func newLoad(t *testing.T, s *raftstore.Store, objects int) *load {
 	t.Helper()
-	l := &load{store: s, objects: make([]*state.Object, joinedObjects)}
+	l := &load{store: s, objects: make([]*state.Object, objects)}
 	var creating sync.WaitGroup
 	for i := range 8 {
 		creating.Go(func() {
-			for n := i; n < joinedObjects; n += 8 {
+			for n := i; n < objects; n += 8 {
 				o, err := s.Create(t.Context(), raftstore.Create{Key: key(nameOf(n)), Object: object(nameOf(n), entropy())})
 				if err != nil {
 					t.Error(err)
@@ -107,10 +107,15 @@ func entropy() string {
 }
 
 func (l *load) start(ctx context.Context, t *testing.T) {
+	l.startWrites(ctx, t)
+	l.startSnapshots(ctx, t)
+}
+
+func (l *load) startWrites(ctx context.Context, t *testing.T) {
 	l.Go(func() {
 		pace := time.NewTicker(time.Second / joinedWrites)
 		defer pace.Stop()
-		for n := 0; ; n = (n + 1) % joinedObjects {
+		for n := 0; ; n = (n + 1) % len(l.objects) {
 			select {
 			case <-ctx.Done():
 				return
@@ -126,6 +131,9 @@ func (l *load) start(ctx context.Context, t *testing.T) {
 			l.objects[n] = o
 		}
 	})
+}
+
+func (l *load) startSnapshots(ctx context.Context, t *testing.T) {
 	l.Go(func() {
 		due := time.NewTicker(trimInterval)
 		defer due.Stop()

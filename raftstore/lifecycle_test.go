@@ -131,6 +131,7 @@ func (l *hangingLog) StoreLogs(entries []*raft.Log) error {
 // The leader's disk hangs (hashicorp/raft#503). By itself its heartbeats would prevent the election
 // of another leader.
 func TestHungDisk(t *testing.T) {
+	t.Parallel()
 	logs := make(map[string]*hangingLog)
 	c := testcluster.New(t, 3, func(cfg *raftstore.Config) {
 		cfg.StallLimit = 6 * time.Second // longer than an election

@@ -14,6 +14,7 @@ import (
 	"quorate/proto/peerpb"
 	"quorate/raftstore/applier"
 	"quorate/raftstore/checksum"
+	"quorate/raftstore/direct"
 	"quorate/raftstore/diskguard"
 	"quorate/raftstore/entries"
 	"quorate/raftstore/forward"
@@ -26,17 +27,28 @@ import (
 	"quorate/raftstore/read"
 	"quorate/raftstore/replay"
 	"quorate/raftstore/snapshot"
+	"quorate/raftstore/snapshotrpc"
 	"quorate/raftstore/state"
 	"quorate/raftstore/transport"
 	"quorate/raftstore/write"
 )
 
 // Names in the data directory: the folder of log and snapshots, the name of that folder during a
-// restore, and the log in it.
+// restore, and in it the folder of the log, and the file in which former builds had the log.
 const (
 	RaftDir       = "raft"
 	UnfinishedDir = RaftDir + ".new"
-	LogFile       = "log.db"
+	LogDir        = "log"
+	BoltFile      = "log.db"
+)
+
+// The size of the log's files, which is also the space that the log allocates ahead of its entries
+// and the least that a trim removes: this share of the log's bound and of the disk's reserve, within
+// bounds.
+const (
+	segmentShare    = 16
+	minSegmentBytes = 16 << 10
+	maxSegmentBytes = 64 << 20
 )
 
 // Raft's tuning. Timeouts are in raftconfig.go.
@@ -46,7 +58,7 @@ const (
 	maxAppendEntries = 512
 	// commitTimeout is Raft's CommitTimeout. The transport tells followers of commits earlier
 	// (transport/commit_append.go), unless a follower is catching up.
-	commitTimeout = 50 * time.Millisecond
+	commitTimeout = 250 * time.Millisecond
 	// never disables Raft's own snapshots; takeSnapshots triggers them.
 	never = 1 << 62
 )
@@ -75,7 +87,7 @@ func Open(cfg Config) (*Store, error) {
 		Written: func() int64 { return s.log.Written() },
 		Alarms:  s.alarms, Lifecycle: life, Logger: s.logger,
 	})
-	s.peers = forward.NewClient(cfg.Peers.Connect, cfg.Registerer)
+	s.peers = forward.NewClient(cfg.Peers, cfg.Registerer)
 	s.forwarded = forward.NewServer(rpc{store: s}.write, cfg.Registerer)
 	if err := s.openState(); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
@@ -87,6 +99,8 @@ func Open(cfg Config) (*Store, error) {
 	// gofail: var startAfterRaft struct{}
 	s.registerGauges(cfg.Registerer)
 	peerpb.RegisterStoreServer(cfg.Registrar, rpc{store: s})
+	s.direct = direct.NewServer(transport.PeerContext, s.logger)
+	peerpb.RegisterStoreServer(s.direct, rpc{store: s})
 	return s, nil
 }
 
@@ -97,8 +111,8 @@ func (s *Store) openState() error {
 		return err
 	}
 	s.log, err = log.Open(log.Config{
-		Path:     filepath.Join(dir, LogFile),
-		MaxBytes: s.cfg.LogBytes, MaxAge: s.cfg.LogAge,
+		Dir: filepath.Join(dir, LogDir), BoltFile: filepath.Join(dir, BoltFile),
+		SegmentBytes: s.cfg.segmentBytes(dir), MaxBytes: s.cfg.LogBytes, MaxAge: s.cfg.LogAge,
 		StallLimit: s.cfg.StallLimit, OnStall: s.stalled, OnError: s.space.WriteFailed,
 		Logger: s.cfg.Logger, Registerer: s.cfg.Registerer,
 	})
@@ -133,6 +147,12 @@ func (s *Store) openState() error {
 		Lifecycle: s.life, Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	return nil
+}
+
+// segmentBytes returns the size of the files of the log in a folder.
+func (c *Config) segmentBytes(dir string) int64 {
+	share := min(c.LogBytes, diskguard.ReserveOn(dir, c.DiskReserve)) / segmentShare
+	return max(minSegmentBytes, min(share, maxSegmentBytes))
 }
 
 // makeRaftDir creates the folder of log and snapshots, and returns its path. It refuses a data
@@ -213,6 +233,7 @@ func (s *Store) openRaft() error {
 	// block a heartbeat for long.
 	s.transport = s.cfg.Peers.Raft(s.cfg.AddressOf, 2*s.cfg.electionTimeout(), logger)
 	s.transport.SetFollowers(transport.Followers{Installed: s.joiners.Installed, Stored: s.joiners.Stored})
+	s.transport.SetClaim(s.snapshots.Claim)
 	stable := diskguard.NewStable(s.log, s.life)
 	err := diskguard.Start(func() (err error) {
 		entries := s.transport.EarlyLog(s.cfg.wrapLog(raftLog{s.log, &s.snapshotIndex, s.replay}))
@@ -225,11 +246,15 @@ func (s *Store) openRaft() error {
 	s.transport.SetCommitted(s.committedIn)
 	s.applier.Started()
 	s.assemble()
+	s.transport.SetSender(snapshotrpc.NewSender(snapshotrpc.SenderConfig{
+		Connect: s.cfg.Peers.Connect, ClusterID: s.ClusterID, Term: s.raft.CurrentTerm, Rate: s.cfg.SnapshotRate,
+		Logger: s.logger, Registerer: s.cfg.Registerer,
+	}))
 	return nil
 }
 
-// committedIn returns the index of the last applied entry, or 0 if this node's term is not the given
-// one.
+// committedIn returns the index of the last applied entry, or 0 if this node's term is not the
+// given one.
 func (s *Store) committedIn(term uint64) uint64 {
 	index := s.applied.Index()
 	if s.raft.CurrentTerm() != term { // read after the index
@@ -252,7 +277,7 @@ func (s *Store) assemble() {
 	})
 	s.shortage = diskguard.NewShortage(diskguard.ShortageConfig{
 		Space: s.space, Members: s.members, Leadership: s.leadership, Lifecycle: s.life, Peers: s.peers,
-		Timeout: s.cfg.electionTimeout(), Logger: s.logger, Registerer: s.cfg.Registerer,
+		AppendTime: s.log.AppendTime, Timeout: s.cfg.electionTimeout(), Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	s.reader = read.New(read.Config{
 		Raft: s.raft, Transport: s.transport, Leadership: s.leadership, Members: s.members, Lifecycle: s.life, Peers: s.peers,
@@ -266,6 +291,10 @@ func (s *Store) assemble() {
 	s.pages = read.NewPages(s.reader, s.retained)
 	s.pins = read.NewPins(read.PinConfig{
 		Reader: s.reader, Retained: s.retained, Propose: s.writer.Pin, Registerer: s.cfg.Registerer,
+	})
+	s.receiver = snapshotrpc.NewReceiver(snapshotrpc.ReceiverConfig{
+		Snapshots: s.snapshots, ClusterID: s.ClusterID, Term: s.raft.CurrentTerm, Leader: s.Leader, Fits: s.space.Fits,
+		Lifecycle: s.life, Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	s.checksums = checksum.New(checksum.Config{
 		Members: s.members, Leadership: s.leadership, Lifecycle: s.life, Peers: s.peers, Reader: s.reader, Pins: s.pins,

@@ -310,6 +310,7 @@ func TestPin_is_shared(t *testing.T) {
 
 // Without a leader, Pin fails as a quorum read does, and retained states are still served.
 func TestPin_without_a_leader(t *testing.T) {
+	t.Parallel()
 	c := testcluster.New(t, 3, slowElections)
 	c.Ready()
 	leader := c.Leader()

@@ -8,14 +8,18 @@ import (
 	"google.golang.org/grpc/status"
 
 	"quorate/proto/peerpb"
+	"quorate/raftstore/transport"
 	"quorate/raftstore/write"
 )
 
-// EndForwarding makes this node refuse further writes that other nodes forward to it. It does not
-// wait. Each stream ends once the node has responded to the writes that it accepted; the sender may
-// send the others to another leader. Call EndForwarding before GracefulStop of the gRPC server,
-// which waits for the streams to end.
-func (s *Store) EndForwarding() { s.forwarded.End() }
+// EndStreams makes this node refuse further writes that other nodes forward to it, and ends the
+// transfer of a snapshot to it. It does not wait. Each stream of writes ends once the node has
+// responded to those that it accepted; the sender may send the others to another leader. Call
+// EndStreams before GracefulStop of the gRPC server, which waits for the streams to end.
+func (s *Store) EndStreams() {
+	s.forwarded.End()
+	s.receiver.End()
+}
 
 // rpc serves the peers (proto/peerpb Store).
 type rpc struct {
@@ -62,6 +66,15 @@ func (p rpc) Page(req *peerpb.PageRequest, stream peerpb.Store_PageServer) error
 		return status.Error(codes.FailedPrecondition, err.Error())
 	}
 	return p.store.pages.Serve(req, stream)
+}
+
+// SendSnapshot receives the content of a snapshot from the leader.
+func (p rpc) SendSnapshot(stream peerpb.Store_SendSnapshotServer) error {
+	from, err := transport.PeerName(stream.Context())
+	if err != nil {
+		return status.Error(codes.PermissionDenied, err.Error())
+	}
+	return p.store.receiver.Serve(from, stream)
 }
 
 // Confirm returns this node's term. Raft writes a new term to disk before it enters the term, and

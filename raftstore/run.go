@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 	"golang.org/x/sync/errgroup"
 
+	"quorate/raftstore/direct"
 	"quorate/raftstore/diskguard"
 )
 
@@ -17,7 +18,7 @@ const (
 	// closeLimit bounds each wait during closing for something that may hang: proposals that Raft
 	// has, a transfer, Raft itself.
 	closeLimit = 5 * time.Second
-	// pruneInterval is the time between removals of expired retained states.
+	// pruneInterval is the time between removals of what is no longer needed.
 	pruneInterval = 5 * time.Second
 	// membersInterval is the time between checks for servers that have left the configuration.
 	membersInterval = time.Second
@@ -34,13 +35,16 @@ func (s *Store) Run(ctx context.Context) error {
 	inner, stop := context.WithCancel(context.Background()) // outlives ctx, because the goroutines run during the transfer of leadership
 	defer stop()
 	group, inner := errgroup.WithContext(inner)
+	group.Go(func() error {
+		return s.direct.Serve(s.cfg.Peers.Direct(direct.Streams), s.cfg.Peers.Direct(direct.Calls))
+	})
 	group.Go(func() error { return s.leadership.Follow(inner, s.writer.CommitInit) })
 	group.Go(func() error { return s.leadership.FailOver(inner) })
 	group.Go(func() error { return s.leadership.ProbeVoters(inner) })
 	group.Go(func() error { return s.reader.Run(inner) })
 	group.Go(func() error { return s.pins.Run(inner) })
 	group.Go(func() error { return s.takeSnapshots(inner) })
-	group.Go(func() error { return s.pruneRetained(inner) })
+	group.Go(func() error { return s.prune(inner) })
 	group.Go(func() error { return s.disconnectFormer(inner) })
 	group.Go(func() error { return s.proveReady(inner) })
 	group.Go(func() error { return s.checksums.Run(inner) })
@@ -61,6 +65,7 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 	s.beginClose()
 	s.drainProposals()
+	s.endDirect()
 	stop()
 	return errors.Join(s.join(failure, group.Wait), s.finishClose())
 }
@@ -91,7 +96,7 @@ func (s *Store) Close() error {
 // beginClose refuses new work and ends watches.
 func (s *Store) beginClose() {
 	s.life.BeginClose(func() {
-		s.forwarded.End()
+		s.EndStreams()
 		s.hub.Close()
 		if s.log.Stalled() { // for this write the log has called stalled already
 			s.life.Fail(diskguard.ErrDiskHung)
@@ -105,6 +110,13 @@ func (s *Store) drainProposals() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	s.writer.Drain(ctx)
+}
+
+// endDirect waits a short time for the requests of other nodes, of which beginClose accepts no more.
+func (s *Store) endDirect() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	s.direct.End(ctx)
 }
 
 // finishClose stops Raft and closes everything that Raft uses.
@@ -157,8 +169,9 @@ func (s *Store) closeFiles() error {
 	return s.filesErr
 }
 
-// pruneRetained drops expired retained states, until ctx ends.
-func (s *Store) pruneRetained(ctx context.Context) error {
+// prune drops expired retained states, and what has arrived of a snapshot that this node no longer
+// needs, until ctx ends.
+func (s *Store) prune(ctx context.Context) error {
 	ticker := time.NewTicker(pruneInterval)
 	defer ticker.Stop()
 	for {
@@ -167,7 +180,20 @@ func (s *Store) pruneRetained(ctx context.Context) error {
 			return nil
 		case now := <-ticker.C:
 			s.retained.Prune(s.root(), now)
+			s.prunePartial()
 		}
+	}
+}
+
+// prunePartial removes the part of a snapshot that has arrived, if this node has caught up
+// otherwise, or if its disk is short of space and nothing more arrives.
+func (s *Store) prunePartial() {
+	err := s.snapshots.DiscardOutdated(s.Applied())
+	if s.space.IsLow() {
+		err = errors.Join(err, s.snapshots.DiscardIdle())
+	}
+	if err != nil {
+		s.logger.Warn("could not remove a part of a snapshot", "error", err)
 	}
 }
 

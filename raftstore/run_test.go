@@ -16,6 +16,7 @@ import (
 	"quorate/raftstore/leadership"
 	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
+	"quorate/raftstore/snapshotrpc"
 )
 
 // A goroutine that waits for a Raft whose disk hangs delays the end of the node only for a moment,
@@ -54,7 +55,7 @@ func TestDiskHangsWhileClosing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			told, disk, written := make(chan time.Duration, 1), make(chan struct{}), make(chan error)
 			l, err := log.Open(log.Config{
-				Path: filepath.Join(t.TempDir(), "log.db"), Logger: slog.New(slog.DiscardHandler),
+				Dir: filepath.Join(t.TempDir(), "log"), Logger: slog.New(slog.DiscardHandler),
 				StallLimit: time.Millisecond, OnStall: func(took time.Duration) { told <- took },
 				OnError: func(error) { <-disk }, // blocks the write, which calls it
 			})
@@ -70,10 +71,11 @@ func TestDiskHangsWhileClosing(t *testing.T) {
 			s.log, s.hub = l, hub
 			s.alarms = diskguard.NewAlarms(s.logger, prometheus.NewRegistry())
 			s.forwarded = forward.NewServer(nil, prometheus.NewRegistry())
+			s.receiver = snapshotrpc.NewReceiver(snapshotrpc.ReceiverConfig{Registerer: prometheus.NewRegistry()})
 			if !before {
 				s.beginClose()
 			}
-			go func() { written <- l.Set(nil, nil) }() // fails, because the key is empty
+			go func() { written <- l.Set([]byte("key"), make([]byte, 1<<20)) }() // fails, because the value is too large
 			took := <-told
 			if before {
 				s.beginClose()

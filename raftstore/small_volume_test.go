@@ -117,6 +117,7 @@ func (v *volume) check(s *raftstore.Store) {
 }
 
 func TestSmallVolume(t *testing.T) {
+	t.Parallel()
 	disk := smalldisk.New(t, diskBytes)
 	registry := prometheus.NewRegistry()
 	c := testcluster.New(t, 1, func(cfg *raftstore.Config) {

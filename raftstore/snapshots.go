@@ -16,8 +16,8 @@ import (
 // snapshot takes a core, so at least snapshotPause, and at least snapshotShare times the duration
 // of the previous one, must have passed since the previous one ended.
 //
-// While the disk is short of space, a snapshot is due once the log's file has grown by the reserve
-// divided by reclaimGrowth, because the log is then trimmed up to the snapshot and made smaller.
+// While the disk is short of space, a snapshot is due once the log has grown by the reserve divided
+// by reclaimGrowth, because the log is then trimmed up to the snapshot.
 // The pauses are shorter, and below the reserve, where writes are refused and deletions wait for
 // space, there are none.
 const (
@@ -89,7 +89,8 @@ func (s *Store) reclaimDue() bool {
 	if !s.space.IsShort() {
 		return false
 	}
-	replaced := s.log.FileBytes() - s.snapshotting.kept.Load()
+	used, _ := s.log.Size()
+	replaced := used - s.snapshotting.kept.Load()
 	if list, err := s.snapshots.List(); err == nil && len(list) > 1 {
 		for _, older := range list[1:] {
 			replaced += older.Size

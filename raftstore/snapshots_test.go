@@ -13,6 +13,7 @@ import (
 
 // The number of entries stays far below the one that makes a snapshot due.
 func TestLogOfLargeEntriesIsTrimmedToBound(t *testing.T) {
+	t.Parallel()
 	const bound = 4 << 20
 	registry := prometheus.NewRegistry()
 	c := testcluster.New(t, 1, func(cfg *raftstore.Config) { cfg.LogBytes, cfg.Registerer = bound, registry })

@@ -98,6 +98,7 @@ func creates(t *testing.T, prefix string, through func() *raftstore.Store) func(
 }
 
 func TestFollowerWithoutSpace(t *testing.T) {
+	t.Parallel()
 	c, disks := onSmallDisks(t)
 	leader := c.Leader()
 	follower := c.Follower(leader)
@@ -136,6 +137,7 @@ func TestLeaderWithoutSpace(t *testing.T) {
 }
 
 func TestQuorumWithoutSpace(t *testing.T) {
+	t.Parallel()
 	c, disks := onSmallDisks(t)
 	leader := c.Leader()
 	kept := mustCreate(t, leader.Store, "kept", "1")
@@ -213,6 +215,7 @@ func TestQuorumWithoutSpace(t *testing.T) {
 // The disks are filled to the last byte, so that appends fail at different points. Every
 // acknowledged write must exist afterwards on every node, also after a restart.
 func TestCompletelyFullDisks(t *testing.T) {
+	t.Parallel()
 	c, disks := onSmallDisks(t)
 	acknowledged := map[state.Key]bool{}
 	n := 0

@@ -10,6 +10,7 @@ import (
 
 	"quorate/raftstore/applier"
 	"quorate/raftstore/checksum"
+	"quorate/raftstore/direct"
 	"quorate/raftstore/diskguard"
 	"quorate/raftstore/entries"
 	"quorate/raftstore/forward"
@@ -22,6 +23,7 @@ import (
 	"quorate/raftstore/readindex"
 	"quorate/raftstore/replay"
 	"quorate/raftstore/snapshot"
+	"quorate/raftstore/snapshotrpc"
 	"quorate/raftstore/state"
 	"quorate/raftstore/transport"
 	"quorate/raftstore/write"
@@ -57,6 +59,8 @@ type Store struct {
 	transport  *transport.Raft
 	peers      *forward.Client
 	forwarded  *forward.Server // for the writes of peers
+	direct     *direct.Server  // serves the frequent requests of other nodes
+	receiver   *snapshotrpc.Receiver
 
 	life     *lifecycle.Lifecycle
 	files    sync.Once

@@ -135,7 +135,7 @@ func (r *resource) insertNamed(ctx context.Context, c *route.Call, w *write, o *
 	if err := w.attribute(r.owners.main, c, o, nil); err != nil {
 		return err
 	}
-	form, err := o.StorageForm(ctx)
+	form, err := o.Storable(ctx)
 	if err != nil {
 		return err
 	}

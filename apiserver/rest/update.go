@@ -131,7 +131,7 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 	if err := u.w.attribute(u.owner, u.c, o, old); err != nil {
 		return err
 	}
-	form, err := o.StorageForm(ctx)
+	form, err := o.Storable(ctx)
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,33 @@ func (c *Client) Do(ctx context.Context, method, path, body string, header ...st
 	return resp.StatusCode, err
 }
 
+// Open sends a GET and returns the response, whose body the caller must close. A code other than 200
+// is an error.
+func (c *Client) Open(ctx context.Context, path string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.server+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		resp.Body.Close()
+		return nil, &CodeError{Path: path, Code: resp.StatusCode}
+	}
+	return resp, nil
+}
+
+// CodeError is a response whose code is not 200.
+type CodeError struct {
+	Path string
+	Code int
+}
+
+func (e *CodeError) Error() string { return fmt.Sprintf("GET %s: code %d", e.Path, e.Code) }
+
 // Close closes the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

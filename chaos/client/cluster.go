@@ -11,6 +11,7 @@ import (
 type Member struct {
 	Name         string `json:"name"`
 	Role         string `json:"role"`
+	Term         uint64 `json:"term"`
 	Alive        *bool  `json:"alive"` // nil if it did not respond, and gossip has not found it dead yet
 	AppliedIndex uint64 `json:"appliedIndex"`
 	LastIndex    uint64 `json:"lastIndex"`

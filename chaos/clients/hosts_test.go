@@ -120,9 +120,11 @@ func (h *host) run(command string) (printed string, code int, err error) {
 	}
 }
 
-// TestPagesOnHosts runs the pages of onHosts, on three hosts and the reader's machine.
-func TestPagesOnHosts(t *testing.T) {
-	dir := t.TempDir()
+// shared returns a directory with the files that hosts have in /mnt: the binaries, and settings as the
+// pages have them.
+func shared(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
 	for from, to := range map[string]string{
 		binaries.quorate: "quorate", binaries.kubectl: "kubectl", filepath.Join(repository, "deploy/quorate.service"): "quorate.service",
 	} {
@@ -134,9 +136,27 @@ func TestPagesOnHosts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "quorate.yaml"), serviceSettings(t), 0o644); err != nil {
-		t.Fatal(err)
+	for page, name := range map[string]string{"docs/cluster.md": "quorate.yaml", "docs/audit.md": "policy.yaml"} {
+		if err := os.WriteFile(filepath.Join(dir, name), settingsIn(t, page), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
+	return dir
+}
+
+// TestPagesOnOneHost runs the pages of onOneHost, each on a machine of its own.
+func TestPagesOnOneHost(t *testing.T) {
+	dir := shared(t)
+	for _, page := range onOneHost {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			runPage(t, startHosts(t, dir, you), filepath.Join(repository, page))
+		})
+	}
+}
+
+// TestPagesOnHosts runs the pages of onHosts, on three hosts and the reader's machine.
+func TestPagesOnHosts(t *testing.T) {
+	dir := shared(t)
 	hosts := startHosts(t, dir, you, "n1", "n2", "n3", "n4")
 	for i, page := range onHosts {
 		if i > 0 {
@@ -148,10 +168,10 @@ func TestPagesOnHosts(t *testing.T) {
 	}
 }
 
-// serviceSettings returns the settings of a service, as the page about clusters has them.
-func serviceSettings(t *testing.T) []byte {
+// settingsIn returns the first block of YAML in a page.
+func settingsIn(t *testing.T, page string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(repository, "docs/cluster.md"))
+	text, err := os.ReadFile(filepath.Join(repository, page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +180,7 @@ func serviceSettings(t *testing.T) []byte {
 			return []byte(b.code)
 		}
 	}
-	t.Fatal("docs/cluster.md has no settings in YAML")
+	t.Fatalf("%s has no settings in YAML", page)
 	return nil
 }
 
@@ -180,7 +200,7 @@ func runPage(t *testing.T, hosts map[string]*host, path string) {
 		if what == typed || what == commandsOnly {
 			prepare(t, hosts, d)
 			for _, h := range on(t, hosts, d) {
-				if printed := h.block(t, what, b.code); *update && what == typed {
+				if printed := h.block(t, what, d, b.code); *update && what == typed {
 					raw = b.with(printed)
 				}
 			}
@@ -227,7 +247,7 @@ func (h *host) must(t *testing.T, command string) {
 }
 
 // block runs a block, and returns a session as it was.
-func (h *host) block(t *testing.T, what how, code string) string {
+func (h *host) block(t *testing.T, what how, d directive, code string) string {
 	t.Helper()
 	if what == commandsOnly {
 		for _, c := range sessionOf(code, "") {
@@ -237,7 +257,7 @@ func (h *host) block(t *testing.T, what how, code string) string {
 	}
 	var whole strings.Builder
 	for _, c := range sessionOf(code, "$ ") {
-		printed := h.expect(t, c)
+		printed := h.expect(t, c, d.exactly)
 		whole.WriteString(c.typed + printed)
 	}
 	return whole.String()
@@ -273,16 +293,16 @@ const settleTimeout = 15 * time.Second
 
 // expect runs a command until it prints what the page says, if it only reads, and returns what it
 // printed.
-func (h *host) expect(t *testing.T, c step) string {
+func (h *host) expect(t *testing.T, c step, exactly bool) string {
 	t.Helper()
-	reads := strings.HasPrefix(c.command, "kubectl get") || strings.Contains(c.command, "quorate members") || strings.HasPrefix(c.command, "quorate checksum")
+	reads := strings.HasPrefix(c.command, "kubectl get") || strings.HasPrefix(c.command, "jq ") || strings.Contains(c.command, "quorate members") || strings.HasPrefix(c.command, "quorate checksum")
 	fails := strings.HasPrefix(c.output, "Error") || strings.Contains(c.output, "quorate: ")
 	for deadline := time.Now().Add(settleTimeout); ; {
 		printed, code, err := h.run(c.command)
 		if err != nil {
 			t.Fatal(err)
 		}
-		right := same(printed, c.output, true) && (code != 0) == fails
+		right := same(printed, c.output, !exactly) && (code != 0) == fails
 		if right && steady(printed) != steady(c.output) {
 			return c.output // it differs from run to run
 		}

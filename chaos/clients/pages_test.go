@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,7 +25,8 @@ import (
 //	-->
 //
 // Its hosts are those on which the commands are run, by default "you". The lines below are commands
-// that are run before, each on its own host.
+// that are run before, each on its own host. Numbers in the output of a session may differ from run
+// to run, unless the comment says "run exactly".
 
 // onOneNode lists the pages that are run on a fresh node each, with kubectl alone.
 var onOneNode = []string{"README.md", "docs/clients.md"}
@@ -36,18 +38,22 @@ var onHosts = []string{
 	"docs/backup.md", "docs/lost-nodes.md", "docs/cluster.md",
 }
 
+// onOneHost lists the pages that are run on the reader's machine alone.
+var onOneHost = []string{"docs/audit.md"}
+
 const repository = "../.."
 
 // directive is what a comment before a block says.
 type directive struct {
-	run    bool
-	hosts  []string
-	before []string // HOST: COMMAND
-	reason string   // why it is not run
-	none   bool
+	run     bool
+	exactly bool
+	hosts   []string
+	before  []string // HOST: COMMAND
+	reason  string   // why it is not run
+	none    bool
 }
 
-var directiveForm = regexp.MustCompile(`(?s)^<!-- (run(?: on ([a-z0-9, ]+))?|not run: ([^\n]+?)|no commands)\s*(?:\n(.*))?-->$`)
+var directiveForm = regexp.MustCompile(`(?s)^<!-- (run(?: exactly)?(?: on ([a-z0-9, ]+))?|not run: ([^\n]+?)|no commands)\s*(?:\n(.*))?-->$`)
 
 func parseDirective(comment string) (d directive, err error) {
 	if comment == "" {
@@ -58,6 +64,7 @@ func parseDirective(comment string) (d directive, err error) {
 		return d, fmt.Errorf("not a directive: %s", comment)
 	}
 	d.none, d.reason, d.run = m[1] == "no commands", strings.TrimSpace(m[3]), strings.HasPrefix(m[1], "run")
+	d.exactly = strings.HasPrefix(m[1], "run exactly")
 	for name := range strings.SplitSeq(m[2], ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			d.hosts = append(d.hosts, name)
@@ -145,12 +152,7 @@ func TestEveryBlockIsRunOrMarked(t *testing.T) {
 }
 
 func isRun(page string) bool {
-	for _, p := range append(append([]string{}, onOneNode...), onHosts...) {
-		if p == page {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Concat(onOneNode, onHosts, onOneHost), page)
 }
 
 // loose is what differs in the output of quorate's own commands, and the word that stands for it.
@@ -202,6 +204,9 @@ func TestDirectives(t *testing.T) {
 		t.Errorf("%+v %v", d, err)
 	}
 	if d, err = parseDirective("<!-- no commands -->"); err != nil || !d.none {
+		t.Errorf("%+v %v", d, err)
+	}
+	if d, err = parseDirective("<!-- run exactly on n1 -->"); err != nil || !d.run || !d.exactly || strings.Join(d.hosts, "+") != "n1" {
 		t.Errorf("%+v %v", d, err)
 	}
 	if _, err = parseDirective("<!-- rn -->"); err == nil {

@@ -6,13 +6,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 // The places of a node's files below its data directory, as documented in raftstore/log and
 // raftstore/snapshot.
 const (
-	logFile       = "raft/log.db"
+	logDir        = "raft/log"
 	snapshotsDir  = "raft/snapshots"
 	snapshotState = "state.bin"
 	snapshotMeta  = "meta.json"
@@ -27,48 +26,54 @@ var ErrNothingToDamage = errors.New("there is nothing to damage")
 // The functions below damage the data directory of a node that has ended, at places chosen with r.
 // They return a short description of the damage for a report.
 
-// FlipLog flips one bit in a page of the Raft log that is in use: one with entries or with
-// references to them.
+// FlipLog flips one bit of an entry of the Raft log.
 func FlipLog(r *rand.Rand, dataDir string) (string, error) {
-	return edit(filepath.Join(dataDir, logFile), func(f *os.File) (string, error) {
-		used, err := pagesInUse(f)
-		if err != nil {
-			return "", err
-		}
-		return flip(r, f, used[r.IntN(len(used))])
-	})
+	all, err := segments(dataDir)
+	if err != nil {
+		return "", err
+	}
+	s := all[r.IntN(len(all))]
+	return edit(s.path, func(f *os.File) (string, error) { return flip(r, f, s.frames[r.IntN(len(s.frames))]) })
 }
 
-// TruncateLog removes the end of the Raft log: at least one byte and at most half of the bytes in
-// use.
+// TruncateLog removes the end of the Raft log: at least one byte and at most half of the entries in
+// its newest file.
 func TruncateLog(r *rand.Rand, dataDir string) (string, error) {
-	return edit(filepath.Join(dataDir, logFile), func(f *os.File) (string, error) {
-		used, err := pagesInUse(f)
-		if err != nil {
-			return "", err
-		}
-		end := slices.MaxFunc(used, func(a, b span) int { return int(a.end - b.end) }).end
-		size := end - 1 - r.Int64N(end/2)
+	all, err := segments(dataDir)
+	if err != nil {
+		return "", err
+	}
+	s := all[len(all)-1]
+	return edit(s.path, func(f *os.File) (string, error) {
+		end := s.frames[len(s.frames)-1].end
+		size := end - 1 - r.Int64N((end-segmentBlock+1)/2)
 		return fmt.Sprintf("%s: cut off at byte %d of %d in use", filepath.Base(f.Name()), size, end), f.Truncate(size)
 	})
 }
 
-// TearLog replaces some sectors of the pages at the end of the Raft log by zeros, as writes that
-// did not reach the disk leave them.
+// TearLog replaces some sectors near the end of the Raft log by zeros, as writes that did not reach
+// the disk leave them. It leaves the last append alone: no node can know that it was acknowledged.
 func TearLog(r *rand.Rand, dataDir string) (string, error) {
-	return edit(filepath.Join(dataDir, logFile), func(f *os.File) (string, error) {
-		used, err := pagesInUse(f)
-		if err != nil {
-			return "", err
-		}
-		slices.SortFunc(used, func(a, b span) int { return int(a.off - b.off) })
-		last := used[max(0, len(used)-tornPages):]
-		page := last[r.IntN(len(last))]
-		first, end := page.off/sectorBytes, (page.end+sectorBytes-1)/sectorBytes
-		count := 1 + r.Int64N(end-first)
-		at := first + r.Int64N(end-first-count+1)
-		_, err = f.WriteAt(make([]byte, count*sectorBytes), at*sectorBytes)
-		return fmt.Sprintf("%s: %d sectors from byte %d on are zeros", filepath.Base(f.Name()), count, at*sectorBytes), err
+	all, err := segments(dataDir)
+	if err != nil {
+		return "", err
+	}
+	s := all[len(all)-1]
+	frames := s.frames[:s.last]
+	if len(frames) == 0 && len(all) > 1 {
+		s = all[len(all)-2]
+		frames = s.frames
+	}
+	if len(frames) == 0 {
+		return "", fmt.Errorf("%s: %w", s.path, ErrNothingToDamage)
+	}
+	return edit(s.path, func(f *os.File) (string, error) {
+		end := frames[len(frames)-1].end
+		begin := max(segmentBlock, end-tornPages*pageBytes)
+		at := begin + r.Int64N(end-begin)
+		to := min(at+(1+r.Int64N(tornPages))*sectorBytes, end)
+		_, err = f.WriteAt(make([]byte, to-at), at)
+		return fmt.Sprintf("%s: %d bytes from byte %d on are zeros", filepath.Base(f.Name()), to-at, at), err
 	})
 }
 

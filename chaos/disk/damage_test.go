@@ -2,13 +2,13 @@ package disk
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
-
-	"go.etcd.io/bbolt"
 )
 
 // nodeFiles makes a data directory with files like a node's, named as those are.
@@ -20,25 +20,26 @@ func nodeFiles(t *testing.T) string {
 	store(t, filepath.Join(dir, snapshotsDir, "2-10-1", snapshotState), "the state", false)
 	store(t, filepath.Join(dir, snapshotsDir, "2-10-1", snapshotMeta), "{}", false)
 	store(t, filepath.Join(dir, snapshotsDir, "2-20-2.tmp", snapshotMeta), "{}", false) // newer, and nothing that may be chosen
-	db, err := bbolt.Open(filepath.Join(dir, logFile), 0o600, nil)
-	must(t, err)
-	must(t, db.Update(func(tx *bbolt.Tx) error {
-		b, err := tx.CreateBucket([]byte("logs"))
-		for i := range uint64(500) {
-			err = errors.Join(err, b.Put(key(i), bytes.Repeat([]byte("e"), 500+int(i%3)*5000)))
-		}
-		conf, err2 := tx.CreateBucket([]byte("conf"))
-		return errors.Join(err, err2, conf.Put([]byte("CurrentTerm"), key(3)))
-	}))
-	must(t, db.Update(func(tx *bbolt.Tx) error { // and now some pages are free
-		var err error
-		for i := range uint64(200) {
-			err = errors.Join(err, tx.Bucket([]byte("logs")).Delete(key(i)))
-		}
-		return err
-	}))
-	must(t, db.Close())
+	must(t, os.MkdirAll(filepath.Join(dir, logDir), 0o755))
+	store(t, filepath.Join(dir, logDir, "0000000000000001.segment"), logOf(300, 1), false)
+	store(t, filepath.Join(dir, logDir, "0000000000000002.segment"), logOf(200, 3)+strings.Repeat("\x00", 100_000), false)
 	return dir
+}
+
+// logOf returns a segment of entries, so many in each append.
+func logOf(entries, each int) string {
+	b := bytes.Repeat([]byte("b"), segmentBlock)
+	for i := range entries {
+		start, size := len(b), 500+i%3*5000
+		b = append(b, make([]byte, frameHeader)...)
+		binary.LittleEndian.PutUint32(b[start+4:], uint32(size))
+		binary.LittleEndian.PutUint64(b[start+8:], uint64(i+1))
+		binary.LittleEndian.PutUint32(b[start+32:], uint32(i/each+1))
+		b[start+frameHeader-1] = frameMark
+		b = append(b, bytes.Repeat([]byte("e"), size)...)
+		b = append(b, bytes.Repeat([]byte{0xff}, frameAlign-len(b)%frameAlign)...)
+	}
+	return string(b)
 }
 
 // differences are the bytes of all files that differ; a file that is shorter differs in the bytes
@@ -99,38 +100,23 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestPagesInUse checks that pagesInUse finds all keys and values of a file, and as many pages as
-// bbolt counts.
-func TestPagesInUse(t *testing.T) {
-	path := filepath.Join(nodeFiles(t), logFile)
-	f, err := os.Open(path)
+// TestSegments checks that segments finds all entries of a log, and its last append.
+func TestSegments(t *testing.T) {
+	dir := nodeFiles(t)
+	all, err := segments(dir)
 	must(t, err)
-	defer f.Close()
-	used, err := pagesInUse(f)
-	must(t, err)
-	var inUse []byte
-	pages := int64(0)
-	for _, s := range used {
-		b := make([]byte, s.end-s.off)
-		_, err := f.ReadAt(b, s.off)
+	if len(all) != 2 || len(all[0].frames) != 300 || len(all[1].frames) != 200 || all[1].last != 198 {
+		t.Fatalf("%d segments, of %d and %d entries, the last append begins with %d", len(all), len(all[0].frames), len(all[1].frames), all[1].last)
+	}
+	for _, s := range all {
+		content, err := os.ReadFile(s.path)
 		must(t, err)
-		inUse = append(inUse, b...)
-		pages += (s.end-1)/pageBytes - s.off/pageBytes + 1
-	}
-	if got := bytes.Count(inUse, []byte("eeeeeeeeee")); got*10 < 200*5500 {
-		t.Errorf("%d bytes of values are in these pages", 10*got)
-	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
-	must(t, err)
-	defer db.Close()
-	must(t, db.View(func(tx *bbolt.Tx) error {
-		s := tx.Bucket([]byte("logs")).Stats()
-		want := int64(s.BranchPageN+s.BranchOverflowN+s.LeafPageN+s.LeafOverflowN) + 1 // and the root, with the inline bucket
-		if pages > want || pages < want-int64(s.LeafOverflowN)/2 {
-			t.Errorf("%d pages, but bbolt counts %d", pages, want)
+		for i, f := range s.frames {
+			if got := bytes.Count(content[f.off:f.end], []byte("e")); got < 500+i%3*5000 {
+				t.Fatalf("entry %d has %d bytes of data", i+1, got)
+			}
 		}
-		return nil
-	}))
+	}
 }
 
 func TestEmpty(t *testing.T) {

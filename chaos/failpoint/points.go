@@ -31,6 +31,8 @@ func Points() []Point {
 	return []Point{
 		{"dataFileBeforeRename", Founding, "a key, an identity or a credential is synced under a passing name"},
 		{"dataFileAfterRename", Founding, "it has its name, and the folder isn't synced"},
+		{"logBeforeRename", Founding, "an empty log is complete under a temporary name"},
+		{"logAfterRename", Founding, "it has its name, and the folder is synced"},
 		{"promiseBeforeSync", Founding, "a promise to form a cluster is about to be written"},
 		{"promiseAfterSync", Founding, "the promise is on the disk, and no other node knows of it"},
 		{"bootstrapBefore", Founding, "all have promised, and the first configuration isn't written"},
@@ -46,7 +48,10 @@ func Points() []Point {
 		{"restoreAfter", Starting, "the state is the snapshot's"},
 		{"startAfterRaft", Starting, "Raft runs, and nothing is served"},
 		{"termBeforeSync", Starting, "a term or a vote is about to be stored"},
+		{"stableBetweenCopies", Starting, "one of the two copies of a term or a vote is on the disk"},
 		{"termAfterSync", Starting, "the term or vote is stored, and no other node knows of it"},
+		{"segmentBeforeRename", Starting, "a new file of the log is synced under a temporary name"},
+		{"segmentAfterRename", Starting, "it has its name, and the folder isn't synced"},
 		{"leaderBefore", Starting, "the node leads, and has committed nothing in its term"},
 		{"leaderAfter", Starting, "the first entry of its term is committed, and no read is served yet"},
 		{"startBeforeReady", Starting, "the node has caught up, and hasn't said so"},
@@ -79,8 +84,8 @@ func Points() []Point {
 
 		{"logBeforeCut", Rejoining, "entries that another leader has overruled are about to be removed from the end of the log"},
 		{"logAfterCut", Rejoining, "they are removed, and the leader's are not there"},
-		{"logBeforeReplace", Rejoining, "an empty log is about to take the place of one that a leader's snapshot has overruled"},
-		{"logAfterReplace", Rejoining, "the empty log has its place, and the folder isn't synced"},
+		{"logBeforeReset", Rejoining, "all entries of the log are about to be removed, because a leader's snapshot has overruled them"},
+		{"logAfterReset", Rejoining, "they are removed"},
 
 		{"memberBeforeAdd", Changing, "a name was given to a new node, and the node isn't in the configuration"},
 		{"memberAfterChange", Changing, "a change of the configuration is committed, and the caller has no answer"},

@@ -66,7 +66,7 @@ func rejoining(t *testing.T, points []string) {
 	c.each(t, l, points, func(point string) *server {
 		rounds++
 		l.some(handful, clients(c.nodes...)...)
-		if strings.HasSuffix(point, "Replace") {
+		if strings.HasSuffix(point, "Reset") {
 			return c.leftBehind(l, point, time.Duration(rounds)*2*minLogAge)
 		}
 		return c.overruled(l, point)

@@ -2,6 +2,7 @@ package nemesis_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,8 +14,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"quorate/chaos/nodes"
 )
@@ -174,6 +173,21 @@ func (f *fleet) Arm(_ context.Context, name, point, terms string) error {
 	})
 }
 
+// logOf returns a file of a log with entries of 1000 bytes, as far as damage to it needs them.
+func logOf(entries int) []byte {
+	const block, header = 512, 48
+	b := make([]byte, block)
+	for i := range entries {
+		start := len(b)
+		b = append(b, make([]byte, header+1000+8)...)
+		binary.LittleEndian.PutUint32(b[start+4:], 1000)
+		binary.LittleEndian.PutUint64(b[start+8:], uint64(i+1))
+		binary.LittleEndian.PutUint32(b[start+32:], uint32(i+1))
+		b[start+header-1] = 0xa5
+	}
+	return b
+}
+
 // DataDir returns a directory with a log of a few entries and a snapshot.
 func (f *fleet) DataDir(name string) string {
 	dir := filepath.Join(f.t.TempDir(), name)
@@ -182,18 +196,8 @@ func (f *fleet) DataDir(name string) string {
 	for _, file := range []string{"state.bin", "meta.json"} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(snapshot, file), []byte("whatever"), 0o600))
 	}
-	log, opened := bbolt.Open(filepath.Join(dir, "raft", "log.db"), 0o600, &bbolt.Options{NoSync: true})
-	if err := errors.Join(err, opened); err != nil {
-		f.t.Fatal(err)
-	}
-	filled := log.Update(func(tx *bbolt.Tx) error {
-		logs, err := tx.CreateBucket([]byte("logs"))
-		for i := range byte(100) {
-			err = errors.Join(err, logs.Put([]byte{i}, make([]byte, 1000)))
-		}
-		return err
-	})
-	if err := errors.Join(filled, log.Close()); err != nil {
+	err = errors.Join(err, os.Mkdir(filepath.Join(dir, "raft", "log"), 0o700), os.WriteFile(filepath.Join(dir, "raft", "log", "1.segment"), logOf(100), 0o600))
+	if err != nil {
 		f.t.Fatal(err)
 	}
 	return dir

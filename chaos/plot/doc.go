@@ -9,19 +9,24 @@
 //	{{template "timeline" T}}       a *Timeline
 //	{{template "bars" B}}           a Bars
 //	{{template "badge" B}}          a Badge
+//
+// The console shows reports, too: report.css is copied into it, and what a report contains, such as a
+// new element or class, must be one that the console's report.js knows.
 package plot
+
+//go:generate cp report.css ../../apiserver/console/files/report.css
 
 import (
 	"embed"
 	"html/template"
 )
 
-//go:embed plot.tmpl
+//go:embed plot.tmpl report.css
 var files embed.FS
 
 // Templates returns new templates, to which a report adds its own.
 func Templates() *template.Template {
-	return template.Must(template.New("plot").ParseFS(files, "plot.tmpl"))
+	return template.Must(template.New("plot").ParseFS(files, "plot.tmpl", "report.css"))
 }
 
 // Tone is what a color says.

@@ -21,19 +21,27 @@ import (
 	"quorate/raftstore/snapshot"
 )
 
-// childVariable makes the test binary run a child verb on a log: a process must not map files of a
-// disk that it serves itself.
+// childVariable makes the test binary run a child verb on a log.
 const childVariable = "QUORATE_TEST_RECORD_CHILD"
 
 // Verbs of a child.
 const (
 	replaceLog = "replace" // replaces the entries 1 to 10 of a new log by 21 to 25, and ends without closing it
 	printLog   = "print"   // prints the first and the last index
+
+	appendLog     = "append" // appendUntilKilled
+	printLogState = "state"  // printState
 )
 
 // child runs a verb on the log at path.
 func child(verb, path string) error {
-	l, err := log.Open(log.Config{Path: path, Logger: slog.New(slog.DiscardHandler)})
+	switch verb {
+	case appendLog:
+		return appendUntilKilled(path)
+	case printLogState:
+		return printState(path)
+	}
+	l, err := log.Open(log.Config{Dir: path, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
@@ -96,7 +104,7 @@ func onDisk(t *testing.T) *disk.Disk {
 // entries appended since and no earlier ones.
 func TestReplacedLogSurvivesAPowerCut(t *testing.T) {
 	d := onDisk(t)
-	path := filepath.Join(d.Dir(), "log.db")
+	path := filepath.Join(d.Dir(), "log")
 	runChild(t, replaceLog, path)
 	if err := d.Crash(); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"quorate/proto/peerpb"
 	"quorate/raftstore"
+	"quorate/raftstore/direct"
 	"quorate/raftstore/state"
 	"quorate/raftstore/transport"
 )
@@ -66,10 +67,13 @@ func (n *network) storePuppet(name string) *storePuppet {
 	n.t.Cleanup(func() { trans.Close() })
 	p := &storePuppet{puppet: n.puppet(name, trans)}
 	rpc := grpc.NewServer(transport.ServerOptions()...)
+	requests := direct.NewServer(transport.PeerContext, slog.New(slog.DiscardHandler))
 	peerpb.RegisterStoreServer(rpc, p)
+	peerpb.RegisterStoreServer(requests, p)
 	var work sync.WaitGroup
 	work.Go(func() { _ = rpc.Serve(mux.GRPC()) })
-	n.t.Cleanup(func() { rpc.Stop(); work.Wait() })
+	work.Go(func() { _ = requests.Serve(mux.Direct(direct.Streams), mux.Direct(direct.Calls)) })
+	n.t.Cleanup(func() { requests.End(n.t.Context()); rpc.Stop(); work.Wait() })
 	return p
 }
 

@@ -62,7 +62,7 @@ func newVoter(t *testing.T, n *network) *voter {
 	t.Helper()
 	v := &voter{
 		n: n, b: n.puppet("b", n.transport("b")), c: n.puppet("c", n.transport("c")), log: raft.NewInmemStore(),
-		path: filepath.Join(t.TempDir(), "log.db"), crashes: &crashing{StableStore: raft.NewInmemStore()},
+		path: filepath.Join(t.TempDir(), "log"), crashes: &crashing{StableStore: raft.NewInmemStore()},
 	}
 	v.start(t)
 	t.Cleanup(v.stop)
@@ -79,7 +79,7 @@ func (v *voter) start(t *testing.T) {
 	trans := v.n.transport("a")
 	v.trans = trans
 	if !v.n.stock {
-		v.disk, err = log.Open(log.Config{Path: v.path, Logger: slog.New(slog.DiscardHandler)})
+		v.disk, err = log.Open(log.Config{Dir: v.path, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

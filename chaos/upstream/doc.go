@@ -5,6 +5,11 @@
 //     module suites builds from the pinned release.
 //   - The shell tests of kubectl (test/cmd), with the kubectl of the same release.
 //
+// Beside the nodes run controllers of kube-controller-manager of the same release, as they do in
+// upstream's own set-up, and for the end-to-end tests a stand-in for kubelets and services (command
+// suites/node), which runs the pods that serve webhooks as processes. For their names the nodes have
+// a table of hosts of their own, which takes root or the right to make user namespaces.
+//
 // Tests run on one node after the other. The file expected.tsv says which don't pass, and why;
 // those of them that would only wait for pods don't run. The command exits with 1 if a test fails
 // that is not listed, and says which listed ones pass.

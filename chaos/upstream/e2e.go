@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,8 @@ const (
 	e2eWorkers = 3
 	// e2eFileTimeout bounds the tests of one file.
 	e2eFileTimeout = 15 * time.Minute
+	// besideTimeout bounds what runs beside the tests.
+	besideTimeout = 2 * time.Hour
 )
 
 // e2eResult is a line that the command e2e writes.
@@ -47,14 +50,22 @@ func (r runner) e2e(ctx context.Context) (tests []test, err error) {
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := r.start(ctx, e2eSuite)
+	server, hosts, err := r.serverWithHosts(work)
+	if err != nil {
+		return nil, err
+	}
+	fleet, err := r.start(ctx, server, e2eSuite)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, fleet.Close(context.WithoutCancel(ctx))) }()
-	if err := r.createNode(ctx, work, fleet); err != nil {
+	if err := r.createObjects(ctx, work, fleet); err != nil {
 		return nil, err
 	}
+	beside := r.beside(ctx, work)
+	defer func() { err = errors.Join(err, beside.end()) }()
+	beside.controllers(fleet)
+	beside.node(fleet, hosts)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(e2eWorkers)
 	for i, file := range areas(tests) {
@@ -63,18 +74,18 @@ func (r runner) e2e(ctx context.Context) (tests []test, err error) {
 	return tests, group.Wait()
 }
 
-// node is an object for the tests that list Nodes, as the shell tests of kubectl have one. It is
-// not ready, so that no test waits for pods on it.
-const node = `{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "127.0.0.1"}}`
+// objects are what tests and the command node need.
+//
+//go:embed objects.yaml
+var objects []byte
 
-func (r runner) createNode(ctx context.Context, work string, fleet *nodes.Processes) error {
-	manifest := filepath.Join(work, "node.json")
-	if err := os.WriteFile(manifest, []byte(node), 0o644); err != nil {
+func (r runner) createObjects(ctx context.Context, work string, fleet *nodes.Processes) error {
+	manifest := filepath.Join(work, "objects.yaml")
+	if err := os.WriteFile(manifest, objects, 0o644); err != nil {
 		return err
 	}
-	kubeconfig := filepath.Join(fleet.DataDir(fleet.Nodes()[0].Name), "admin.kubeconfig")
-	return r.execute(ctx, thirdparty.StartTimeout, filepath.Join(work, "node.log"), nil, filepath.Join(r.bin, "kubectl"),
-		"--kubeconfig", kubeconfig, "create", "-f", manifest)
+	return r.execute(ctx, thirdparty.StartTimeout, filepath.Join(work, "objects.log"), nil, filepath.Join(r.bin, "kubectl"),
+		"--kubeconfig", kubeconfig(fleet), "create", "-f", manifest)
 }
 
 // e2eTests returns all tests that -only chooses, without results.
@@ -105,8 +116,6 @@ func (r runner) e2eFile(ctx context.Context, work string, fleet *nodes.Processes
 	args := []string{
 		"-results", results, "-kubeconfig", filepath.Join(fleet.DataDir(node.Name), "admin.kubeconfig"),
 		"-kubectl-path", filepath.Join(r.bin, "kubectl"), "-ginkgo.no-color",
-		// Nothing here makes ServiceAccounts or nodes.
-		"-e2e-verify-service-account=false", "-allowed-not-ready-nodes=-1",
 	}
 	chosen := 0
 	for _, t := range tests {

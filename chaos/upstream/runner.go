@@ -20,7 +20,7 @@ type programs struct {
 	release string // of Kubernetes, such as v1.36.3
 	sources string // folder of its module
 	server  string
-	bin     string // folder of e2e, kubectl and kubectl-convert
+	bin     string // folder of the programs below
 }
 
 // runner runs suites. Everything it writes is in the folder work.
@@ -61,7 +61,8 @@ func build(ctx context.Context, cache string) (programs, error) {
 	}
 	version := "-X k8s.io/component-base/version.gitVersion=" + p.release
 	if _, err := goCommand(ctx, "build", "-trimpath", "-ldflags", version, "-o", bin+"/",
-		"./e2e", "k8s.io/kubernetes/cmd/kubectl", "k8s.io/kubernetes/cmd/kubectl-convert"); err != nil {
+		"./e2e", "./node", "k8s.io/kubernetes/cmd/kube-controller-manager",
+		"k8s.io/kubernetes/cmd/kubectl", "k8s.io/kubernetes/cmd/kubectl-convert"); err != nil {
 		return p, err
 	}
 	p.server, err = nodes.Build(ctx, bin)
@@ -83,9 +84,9 @@ func goCommand(ctx context.Context, args ...string) (string, error) {
 
 // start starts a cluster that reports the release's version, with its data in a new folder. The
 // caller must close it.
-func (r runner) start(ctx context.Context, name string, flags ...string) (*nodes.Processes, error) {
+func (r runner) start(ctx context.Context, binary, name string, flags ...string) (*nodes.Processes, error) {
 	flags = append([]string{"--reported-version", strings.TrimPrefix(r.release, "v")}, flags...)
-	return thirdparty.StartCluster(ctx, r.server, filepath.Join(r.work, name, "nodes"), flags)
+	return thirdparty.StartCluster(ctx, binary, filepath.Join(r.work, name, "nodes"), flags)
 }
 
 // execute runs a program with its output in a file, as thirdparty.Program.Run.

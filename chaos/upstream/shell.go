@@ -32,8 +32,8 @@ var kubectlScript string
 // resources are those that the tests ask for and the server has. Upstream leaves out the functions
 // about others, if told so.
 const resources = "clusterroles configmaps cronjobs customresourcedefinitions daemonsets deployments " +
-	"horizontalpodautoscalers jobs metrics namespaces nodes persistentvolumeclaims persistentvolumes pods replicasets " +
-	"roles secrets selfsubjectreviews serviceaccounts services statefulsets storageclass subjectaccessreviews"
+	"horizontalpodautoscalers jobs metrics namespaces nodes persistentvolumeclaims persistentvolumes pods podtemplates " +
+	"replicasets replicationcontrollers roles secrets selfsubjectreviews serviceaccounts services statefulsets storageclass subjectaccessreviews"
 
 // parts are the folders of Kubernetes' sources that the shell tests read.
 var parts = []string{"hack", "test/cmd", "test/fixtures", "test/e2e", "third_party/forked"}
@@ -58,11 +58,14 @@ func (r runner) kubectl(ctx context.Context) (tests []test, err error) {
 	if err := os.Chmod(tokens, 0o600); err != nil {
 		return nil, err
 	}
-	fleet, err := r.start(ctx, kubectlSuite, "--token-file", tokens)
+	fleet, err := r.start(ctx, r.server, kubectlSuite, "--token-file", tokens)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, fleet.Close(context.WithoutCancel(ctx))) }()
+	beside := r.beside(ctx, work)
+	defer func() { err = errors.Join(err, beside.end()) }()
+	beside.controllers(fleet)
 	var ports []string
 	for _, node := range fleet.Nodes() {
 		address, err := url.Parse(node.API)

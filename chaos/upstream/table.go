@@ -63,7 +63,9 @@ func areas(tests []test) (all []string) {
 func table(tests []test, release, commit string, date time.Time) string {
 	var b strings.Builder
 	b.WriteString("# Kubernetes' own tests on Quorate\n\n")
-	b.WriteString("`make clients-upstream` writes this file. Each suite ran on three nodes, its parts on one after the\nother.\n\n")
+	b.WriteString("`make clients-upstream` writes this file. Each suite ran on three nodes, its parts on one after the\n" +
+		"other, beside controllers of kube-controller-manager of the same release. Pods of the end-to-end tests that serve\n" +
+		"webhooks are processes on this machine; the others only say that they run.\n\n")
 	fmt.Fprintf(&b, "Kubernetes %s; at %s, %s.\n", release, commit, date.Format(time.DateOnly))
 	e2e := ofSuite(tests, e2eSuite)
 	if len(e2e) > 0 {

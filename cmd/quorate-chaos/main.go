@@ -19,6 +19,7 @@ import (
 
 	"quorate/chaos"
 	"quorate/chaos/nemesis"
+	"quorate/progress"
 )
 
 // The exit codes, besides 0: every promise held.
@@ -55,7 +56,8 @@ func run(ctx context.Context, uncaught func(), args []string) (outcome chaos.Out
 	if options.list {
 		return chaos.Held, listFaults()
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: options.level()}))
+	shown := progress.New(os.Stderr, "chaos", 0, progress.Count("phases"))
+	log := slog.New(slog.NewTextHandler(shown.Beside(os.Stderr), &slog.HandlerOptions{Level: options.level()}))
 	defer context.AfterFunc(ctx, func() {
 		uncaught()
 		log.Warn("interrupted: healing all faults now; a second signal exits immediately")
@@ -79,11 +81,26 @@ func run(ctx context.Context, uncaught func(), args []string) (outcome chaos.Out
 		config.Judged = func(p *chaos.PhaseReport) { judged(p); page.judged(p) }
 	}
 	log.Info("run", "seed", options.seed, "phases", len(config.Phases))
+	showPhases(shown, &config)
 	report, err := chaos.Run(ctx, config)
+	shown.End()
 	if page != nil {
 		err = errors.Join(err, page.write(report))
 	}
 	return report.Outcome(), errors.Join(err, options.printReport(report))
+}
+
+// showPhases shows how many phases have ended, until the caller ends it. A mix ends by the clock.
+func showPhases(shown *progress.Progress, c *chaos.Config) {
+	total := int64(len(c.Phases))
+	if !c.Until.IsZero() {
+		total = 0
+		shown.Until(c.Until)
+	}
+	shown.Begin("chaos", total, progress.Count("phases"))
+	judged := c.Judged
+	c.Judged = func(p *chaos.PhaseReport) { judged(p); shown.Add(1) }
+	shown.Tick()
 }
 
 // printReport prints the report, as text or as JSON.

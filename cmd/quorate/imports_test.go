@@ -18,7 +18,9 @@ type component struct {
 // decides.
 var components = []component{
 	{path: "proto"},
-	{path: "raftstore", allowed: []string{"raftstore", "proto"}, denied: []string{"net/http"}},
+	// How far an operation is, for whoever sits at a terminal.
+	{path: "progress"},
+	{path: "raftstore", allowed: []string{"raftstore", "proto", "progress"}, denied: []string{"net/http"}},
 	{path: "cluster", allowed: []string{"cluster", "raftstore", "proto"}},
 	{path: "apiserver", allowed: []string{"apiserver", "raftstore", "proto"}, denied: []string{"github.com/hashicorp/"}},
 	// Its tests run on a real store, which they must bootstrap.
@@ -28,9 +30,9 @@ var components = []component{
 	{path: "chaos/record", allowed: []string{"chaos", "raftstore", "proto"}},
 	// The simulation judges these packages from within, on models of what they stand on.
 	{path: "chaos/simulation", allowed: []string{"cluster", "raftstore", "proto"}},
-	{path: "cmd/quorate", allowed: []string{"cmd/quorate", "cluster", "apiserver", "raftstore", "proto"}},
-	{path: "cmd/quorate-chaos", allowed: []string{"cmd/quorate-chaos", "chaos"}},
-	{path: "bench", allowed: []string{"chaos/plot"}},
+	{path: "cmd/quorate", allowed: []string{"cmd/quorate", "cluster", "apiserver", "raftstore", "proto", "progress"}},
+	{path: "cmd/quorate-chaos", allowed: []string{"cmd/quorate-chaos", "chaos", "progress"}},
+	{path: "bench", allowed: []string{"chaos/plot", "progress"}},
 	// Tests of scripts and documents.
 	{path: "deploy"},
 	{path: "docs"},

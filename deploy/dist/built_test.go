@@ -99,12 +99,56 @@ func TestBuiltPackageUnpacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	output(t, "dpkg", "--root", dir, "--force-depends", "--force-architecture", "--unpack", pkg)
-	if changed := output(t, "dpkg", "--root", dir, "--verify", "quorate"); strings.TrimSpace(changed) != "" {
-		t.Errorf("dpkg --verify reports %s", changed)
+	// The settings get their name when the package is configured.
+	const settings = "missing   c /etc/quorate/quorate.yaml"
+	if changed := strings.TrimSpace(output(t, "dpkg", "--root", dir, "--verify", "quorate")); changed != settings {
+		t.Errorf("dpkg --verify reports %q, want %q", changed, settings)
 	}
 	checkVersion(t, r, filepath.Join(dir, "usr/bin/quorate"))
 	if _, err := exec.LookPath("lintian"); err == nil {
 		t.Log(output(t, "lintian", "--allow-root", "--fail-on", "error", pkg))
+	}
+}
+
+// TestBuiltPackageInstalls installs the package of this machine on a minimal Debian, uses what it
+// brings, and purges it.
+func TestBuiltPackageInstalls(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("debootstrap needs root")
+	}
+	if _, err := exec.LookPath("debootstrap"); err != nil {
+		t.Skip("debootstrap is not installed")
+	}
+	r := builtRelease(t)
+	dir := t.TempDir()
+	output(t, "debootstrap", "--variant=minbase", "--include=adduser,man-db", "bookworm", dir)
+	name := "quorate_" + debianVersion(r.version) + "_" + runtime.GOARCH + ".deb"
+	if err := os.WriteFile(filepath.Join(dir, name), contents(t, r.out)[name], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	inside := func(command ...string) string { return output(t, "chroot", append([]string{dir}, command...)...) }
+	inside("dpkg", "--install", "/"+name)
+	for _, c := range []struct{ command, want string }{
+		{"dpkg --verify quorate", ""},
+		{"id --user --name quorate", "quorate"},
+		{"quorate version", "quorate " + r.version + " "},
+		{"man --where quorate quorate-serve", "/usr/share/man/man1/quorate.1.gz\n/usr/share/man/man1/quorate-serve.1.gz"},
+		{"cat /etc/quorate/quorate.yaml", "# Settings of this node."},
+	} {
+		if got := inside(strings.Fields(c.command)...); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s prints %q, want %q", c.command, got, c.want)
+		}
+	}
+
+	for _, command := range []string{"mkdir /var/lib/quorate", "touch /etc/quorate/cluster.env", "dpkg --purge quorate"} {
+		inside(strings.Fields(command)...)
+	}
+	for path, kept := range map[string]bool{
+		"var/lib/quorate": true, "etc/quorate/cluster.env": true, "etc/quorate/quorate.yaml": false, "usr/bin/quorate": false,
+	} {
+		if _, err := os.Stat(filepath.Join(dir, path)); (err == nil) != kept {
+			t.Errorf("after the purge, %s: kept %v, want %v", path, err == nil, kept)
+		}
 	}
 }
 
@@ -118,7 +162,7 @@ func TestBuiltImageRuns(t *testing.T) {
 	loaded := output(t, "docker", "load", "--quiet", "--input", filepath.Join(r.out, r.name(runtime.GOARCH)+".oci.tar"))
 	image := strings.TrimSpace(strings.TrimPrefix(loaded, "Loaded image: "))
 	t.Cleanup(func() { output(t, "docker", "rmi", image) })
-	id := strings.TrimSpace(output(t, "docker", "run", "--detach", "--network", "none", image))
+	id := strings.TrimSpace(output(t, "docker", "run", "--detach", "--network", "none", "--env", "QUORATE_ADVERTISE_HOST=localhost", image))
 	t.Cleanup(func() { output(t, "docker", "rm", "--force", "--volumes", id) })
 	output(t, "docker", "exec", id, "/quorate", "healthcheck", "--wait", "60s")
 }

@@ -1182,8 +1182,11 @@ type AlarmsResponse struct {
 	// deletions wait; negative once it does. A node of an earlier build doesn't say.
 	RoomForWrites    *int64 `protobuf:"varint,3,opt,name=room_for_writes,json=roomForWrites,proto3,oneof" json:"room_for_writes,omitempty"`
 	RoomForDeletions *int64 `protobuf:"varint,4,opt,name=room_for_deletions,json=roomForDeletions,proto3,oneof" json:"room_for_deletions,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The usual time of an append to the node's log, sync included; 0 if it is unknown, as on a node of
+	// an earlier build or if there were few appends lately.
+	AppendNanos   int64 `protobuf:"varint,5,opt,name=append_nanos,json=appendNanos,proto3" json:"append_nanos,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AlarmsResponse) Reset() {
@@ -1244,6 +1247,204 @@ func (x *AlarmsResponse) GetRoomForDeletions() int64 {
 	return 0
 }
 
+func (x *AlarmsResponse) GetAppendNanos() int64 {
+	if x != nil {
+		return x.AppendNanos
+	}
+	return 0
+}
+
+// SnapshotPart is a description in the first message of a stream, data in the others.
+type SnapshotPart struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Description   *SnapshotDescription   `protobuf:"bytes,1,opt,name=description,proto3" json:"description,omitempty"`
+	Data          []byte                 `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"` // what follows the bytes that the node has
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SnapshotPart) Reset() {
+	*x = SnapshotPart{}
+	mi := &file_peerpb_peer_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SnapshotPart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SnapshotPart) ProtoMessage() {}
+
+func (x *SnapshotPart) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SnapshotPart.ProtoReflect.Descriptor instead.
+func (*SnapshotPart) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *SnapshotPart) GetDescription() *SnapshotDescription {
+	if x != nil {
+		return x.Description
+	}
+	return nil
+}
+
+func (x *SnapshotPart) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+type SnapshotDescription struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	ClusterId  string                 `protobuf:"bytes,1,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
+	LeaderTerm uint64                 `protobuf:"varint,2,opt,name=leader_term,json=leaderTerm,proto3" json:"leader_term,omitempty"` // the term in which the sender leads
+	// The content, as in snapshot.Content.
+	Index         uint64 `protobuf:"varint,3,opt,name=index,proto3" json:"index,omitempty"`
+	Term          uint64 `protobuf:"varint,4,opt,name=term,proto3" json:"term,omitempty"`
+	Size          uint64 `protobuf:"varint,5,opt,name=size,proto3" json:"size,omitempty"`
+	Checksum      uint64 `protobuf:"fixed64,6,opt,name=checksum,proto3" json:"checksum,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SnapshotDescription) Reset() {
+	*x = SnapshotDescription{}
+	mi := &file_peerpb_peer_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SnapshotDescription) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SnapshotDescription) ProtoMessage() {}
+
+func (x *SnapshotDescription) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SnapshotDescription.ProtoReflect.Descriptor instead.
+func (*SnapshotDescription) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *SnapshotDescription) GetClusterId() string {
+	if x != nil {
+		return x.ClusterId
+	}
+	return ""
+}
+
+func (x *SnapshotDescription) GetLeaderTerm() uint64 {
+	if x != nil {
+		return x.LeaderTerm
+	}
+	return 0
+}
+
+func (x *SnapshotDescription) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *SnapshotDescription) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *SnapshotDescription) GetSize() uint64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
+func (x *SnapshotDescription) GetChecksum() uint64 {
+	if x != nil {
+		return x.Checksum
+	}
+	return 0
+}
+
+type SnapshotPosition struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Received uint64                 `protobuf:"varint,1,opt,name=received,proto3" json:"received,omitempty"` // bytes
+	// All bytes have arrived, match the checksum, and are synced.
+	Complete      bool `protobuf:"varint,2,opt,name=complete,proto3" json:"complete,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SnapshotPosition) Reset() {
+	*x = SnapshotPosition{}
+	mi := &file_peerpb_peer_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SnapshotPosition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SnapshotPosition) ProtoMessage() {}
+
+func (x *SnapshotPosition) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SnapshotPosition.ProtoReflect.Descriptor instead.
+func (*SnapshotPosition) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *SnapshotPosition) GetReceived() uint64 {
+	if x != nil {
+		return x.Received
+	}
+	return 0
+}
+
+func (x *SnapshotPosition) GetComplete() bool {
+	if x != nil {
+		return x.Complete
+	}
+	return false
+}
+
 // Alarm is something wrong that an operator should know of.
 type Alarm struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1256,7 +1457,7 @@ type Alarm struct {
 
 func (x *Alarm) Reset() {
 	*x = Alarm{}
-	mi := &file_peerpb_peer_proto_msgTypes[17]
+	mi := &file_peerpb_peer_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1268,7 +1469,7 @@ func (x *Alarm) String() string {
 func (*Alarm) ProtoMessage() {}
 
 func (x *Alarm) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[17]
+	mi := &file_peerpb_peer_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1281,7 +1482,7 @@ func (x *Alarm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alarm.ProtoReflect.Descriptor instead.
 func (*Alarm) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{17}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Alarm) GetName() string {
@@ -1313,7 +1514,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[18]
+	mi := &file_peerpb_peer_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1325,7 +1526,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[18]
+	mi := &file_peerpb_peer_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1338,7 +1539,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{18}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{21}
 }
 
 type DescribeResponse struct {
@@ -1368,7 +1569,7 @@ type DescribeResponse struct {
 
 func (x *DescribeResponse) Reset() {
 	*x = DescribeResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[19]
+	mi := &file_peerpb_peer_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1380,7 +1581,7 @@ func (x *DescribeResponse) String() string {
 func (*DescribeResponse) ProtoMessage() {}
 
 func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[19]
+	mi := &file_peerpb_peer_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1393,7 +1594,7 @@ func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeResponse.ProtoReflect.Descriptor instead.
 func (*DescribeResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{19}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DescribeResponse) GetName() string {
@@ -1526,7 +1727,7 @@ type PromiseRequest struct {
 
 func (x *PromiseRequest) Reset() {
 	*x = PromiseRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[20]
+	mi := &file_peerpb_peer_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1538,7 +1739,7 @@ func (x *PromiseRequest) String() string {
 func (*PromiseRequest) ProtoMessage() {}
 
 func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[20]
+	mi := &file_peerpb_peer_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1551,7 +1752,7 @@ func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseRequest.ProtoReflect.Descriptor instead.
 func (*PromiseRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{20}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PromiseRequest) GetBootstrapId() string {
@@ -1586,7 +1787,7 @@ type BootstrapServer struct {
 
 func (x *BootstrapServer) Reset() {
 	*x = BootstrapServer{}
-	mi := &file_peerpb_peer_proto_msgTypes[21]
+	mi := &file_peerpb_peer_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1598,7 +1799,7 @@ func (x *BootstrapServer) String() string {
 func (*BootstrapServer) ProtoMessage() {}
 
 func (x *BootstrapServer) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[21]
+	mi := &file_peerpb_peer_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1611,7 +1812,7 @@ func (x *BootstrapServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BootstrapServer.ProtoReflect.Descriptor instead.
 func (*BootstrapServer) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{21}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *BootstrapServer) GetName() string {
@@ -1647,7 +1848,7 @@ type PromiseResponse struct {
 
 func (x *PromiseResponse) Reset() {
 	*x = PromiseResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[22]
+	mi := &file_peerpb_peer_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1659,7 +1860,7 @@ func (x *PromiseResponse) String() string {
 func (*PromiseResponse) ProtoMessage() {}
 
 func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[22]
+	mi := &file_peerpb_peer_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1672,7 +1873,7 @@ func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseResponse.ProtoReflect.Descriptor instead.
 func (*PromiseResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{22}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PromiseResponse) GetPromised() bool {
@@ -1713,7 +1914,7 @@ type LeaveRequest struct {
 
 func (x *LeaveRequest) Reset() {
 	*x = LeaveRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[23]
+	mi := &file_peerpb_peer_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1725,7 +1926,7 @@ func (x *LeaveRequest) String() string {
 func (*LeaveRequest) ProtoMessage() {}
 
 func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[23]
+	mi := &file_peerpb_peer_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1738,7 +1939,7 @@ func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveRequest.ProtoReflect.Descriptor instead.
 func (*LeaveRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{23}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LeaveRequest) GetName() string {
@@ -1763,7 +1964,7 @@ type LeaveResponse struct {
 
 func (x *LeaveResponse) Reset() {
 	*x = LeaveResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[24]
+	mi := &file_peerpb_peer_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1775,7 +1976,7 @@ func (x *LeaveResponse) String() string {
 func (*LeaveResponse) ProtoMessage() {}
 
 func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[24]
+	mi := &file_peerpb_peer_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1788,7 +1989,7 @@ func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveResponse.ProtoReflect.Descriptor instead.
 func (*LeaveResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{24}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{27}
 }
 
 type RemoveRequest struct {
@@ -1800,7 +2001,7 @@ type RemoveRequest struct {
 
 func (x *RemoveRequest) Reset() {
 	*x = RemoveRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[25]
+	mi := &file_peerpb_peer_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1812,7 +2013,7 @@ func (x *RemoveRequest) String() string {
 func (*RemoveRequest) ProtoMessage() {}
 
 func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[25]
+	mi := &file_peerpb_peer_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1825,7 +2026,7 @@ func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveRequest.ProtoReflect.Descriptor instead.
 func (*RemoveRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{25}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RemoveRequest) GetName() string {
@@ -1843,7 +2044,7 @@ type RemoveResponse struct {
 
 func (x *RemoveResponse) Reset() {
 	*x = RemoveResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[26]
+	mi := &file_peerpb_peer_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1855,7 +2056,7 @@ func (x *RemoveResponse) String() string {
 func (*RemoveResponse) ProtoMessage() {}
 
 func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[26]
+	mi := &file_peerpb_peer_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1868,7 +2069,7 @@ func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveResponse.ProtoReflect.Descriptor instead.
 func (*RemoveResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{26}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{29}
 }
 
 type TransferLeaderRequest struct {
@@ -1880,7 +2081,7 @@ type TransferLeaderRequest struct {
 
 func (x *TransferLeaderRequest) Reset() {
 	*x = TransferLeaderRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[27]
+	mi := &file_peerpb_peer_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1892,7 +2093,7 @@ func (x *TransferLeaderRequest) String() string {
 func (*TransferLeaderRequest) ProtoMessage() {}
 
 func (x *TransferLeaderRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[27]
+	mi := &file_peerpb_peer_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1905,7 +2106,7 @@ func (x *TransferLeaderRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeaderRequest.ProtoReflect.Descriptor instead.
 func (*TransferLeaderRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{27}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *TransferLeaderRequest) GetName() string {
@@ -1924,7 +2125,7 @@ type TransferLeaderResponse struct {
 
 func (x *TransferLeaderResponse) Reset() {
 	*x = TransferLeaderResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[28]
+	mi := &file_peerpb_peer_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1936,7 +2137,7 @@ func (x *TransferLeaderResponse) String() string {
 func (*TransferLeaderResponse) ProtoMessage() {}
 
 func (x *TransferLeaderResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[28]
+	mi := &file_peerpb_peer_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1949,7 +2150,7 @@ func (x *TransferLeaderResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeaderResponse.ProtoReflect.Descriptor instead.
 func (*TransferLeaderResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{28}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *TransferLeaderResponse) GetLeader() string {
@@ -1967,7 +2168,7 @@ type SnapshotRequest struct {
 
 func (x *SnapshotRequest) Reset() {
 	*x = SnapshotRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[29]
+	mi := &file_peerpb_peer_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1979,7 +2180,7 @@ func (x *SnapshotRequest) String() string {
 func (*SnapshotRequest) ProtoMessage() {}
 
 func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[29]
+	mi := &file_peerpb_peer_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1992,7 +2193,7 @@ func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotRequest.ProtoReflect.Descriptor instead.
 func (*SnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{29}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{32}
 }
 
 type SnapshotResponse struct {
@@ -2005,7 +2206,7 @@ type SnapshotResponse struct {
 
 func (x *SnapshotResponse) Reset() {
 	*x = SnapshotResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[30]
+	mi := &file_peerpb_peer_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +2218,7 @@ func (x *SnapshotResponse) String() string {
 func (*SnapshotResponse) ProtoMessage() {}
 
 func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[30]
+	mi := &file_peerpb_peer_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +2231,7 @@ func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotResponse.ProtoReflect.Descriptor instead.
 func (*SnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{30}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SnapshotResponse) GetId() string {
@@ -2140,14 +2341,30 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\x03sum\x18\x02 \x01(\x04R\x03sum\".\n" +
 	"\rAlarmsRequest\x12\x1d\n" +
 	"\n" +
-	"cluster_id\x18\x01 \x01(\tR\tclusterId\"\xe9\x01\n" +
+	"cluster_id\x18\x01 \x01(\tR\tclusterId\"\x8c\x02\n" +
 	"\x0eAlarmsResponse\x12.\n" +
 	"\x06alarms\x18\x01 \x03(\v2\x16.quorate.peer.v1.AlarmR\x06alarms\x12\x1c\n" +
 	"\texhausted\x18\x02 \x01(\bR\texhausted\x12+\n" +
 	"\x0froom_for_writes\x18\x03 \x01(\x03H\x00R\rroomForWrites\x88\x01\x01\x121\n" +
-	"\x12room_for_deletions\x18\x04 \x01(\x03H\x01R\x10roomForDeletions\x88\x01\x01B\x12\n" +
+	"\x12room_for_deletions\x18\x04 \x01(\x03H\x01R\x10roomForDeletions\x88\x01\x01\x12!\n" +
+	"\fappend_nanos\x18\x05 \x01(\x03R\vappendNanosB\x12\n" +
 	"\x10_room_for_writesB\x15\n" +
-	"\x13_room_for_deletions\"I\n" +
+	"\x13_room_for_deletions\"j\n" +
+	"\fSnapshotPart\x12F\n" +
+	"\vdescription\x18\x01 \x01(\v2$.quorate.peer.v1.SnapshotDescriptionR\vdescription\x12\x12\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\xaf\x01\n" +
+	"\x13SnapshotDescription\x12\x1d\n" +
+	"\n" +
+	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x1f\n" +
+	"\vleader_term\x18\x02 \x01(\x04R\n" +
+	"leaderTerm\x12\x14\n" +
+	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x12\n" +
+	"\x04term\x18\x04 \x01(\x04R\x04term\x12\x12\n" +
+	"\x04size\x18\x05 \x01(\x04R\x04size\x12\x1a\n" +
+	"\bchecksum\x18\x06 \x01(\x06R\bchecksum\"J\n" +
+	"\x10SnapshotPosition\x12\x1a\n" +
+	"\breceived\x18\x01 \x01(\x04R\breceived\x12\x1a\n" +
+	"\bcomplete\x18\x02 \x01(\bR\bcomplete\"I\n" +
 	"\x05Alarm\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x18\n" +
@@ -2211,14 +2428,15 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\vNOT_APPLIED\x10\x03\x12\v\n" +
 	"\aUNKNOWN\x10\x04\x12\x0e\n" +
 	"\n" +
-	"NOT_LEADER\x10\x052\xd3\x03\n" +
+	"NOT_LEADER\x10\x052\xa9\x04\n" +
 	"\x05Store\x12H\n" +
 	"\x06Writes\x12\x1b.quorate.peer.v1.WriteBatch\x1a\x1d.quorate.peer.v1.WriteResults(\x010\x01\x12R\n" +
 	"\tReadIndex\x12!.quorate.peer.v1.ReadIndexRequest\x1a\".quorate.peer.v1.ReadIndexResponse\x12L\n" +
 	"\aConfirm\x12\x1f.quorate.peer.v1.ConfirmRequest\x1a .quorate.peer.v1.ConfirmResponse\x12B\n" +
 	"\x04Page\x12\x1c.quorate.peer.v1.PageRequest\x1a\x1a.quorate.peer.v1.PageChunk0\x01\x12O\n" +
 	"\bChecksum\x12 .quorate.peer.v1.ChecksumRequest\x1a!.quorate.peer.v1.ChecksumResponse\x12I\n" +
-	"\x06Alarms\x12\x1e.quorate.peer.v1.AlarmsRequest\x1a\x1f.quorate.peer.v1.AlarmsResponse2\xf2\x03\n" +
+	"\x06Alarms\x12\x1e.quorate.peer.v1.AlarmsRequest\x1a\x1f.quorate.peer.v1.AlarmsResponse\x12T\n" +
+	"\fSendSnapshot\x12\x1d.quorate.peer.v1.SnapshotPart\x1a!.quorate.peer.v1.SnapshotPosition(\x010\x012\xf2\x03\n" +
 	"\n" +
 	"Membership\x12O\n" +
 	"\bDescribe\x12 .quorate.peer.v1.DescribeRequest\x1a!.quorate.peer.v1.DescribeResponse\x12L\n" +
@@ -2241,7 +2459,7 @@ func file_peerpb_peer_proto_rawDescGZIP() []byte {
 }
 
 var file_peerpb_peer_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_peerpb_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_peerpb_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_peerpb_peer_proto_goTypes = []any{
 	(Outcome)(0),                   // 0: quorate.peer.v1.Outcome
 	(Refusal_Reason)(0),            // 1: quorate.peer.v1.Refusal.Reason
@@ -2262,20 +2480,23 @@ var file_peerpb_peer_proto_goTypes = []any{
 	(*ChecksumResponse)(nil),       // 16: quorate.peer.v1.ChecksumResponse
 	(*AlarmsRequest)(nil),          // 17: quorate.peer.v1.AlarmsRequest
 	(*AlarmsResponse)(nil),         // 18: quorate.peer.v1.AlarmsResponse
-	(*Alarm)(nil),                  // 19: quorate.peer.v1.Alarm
-	(*DescribeRequest)(nil),        // 20: quorate.peer.v1.DescribeRequest
-	(*DescribeResponse)(nil),       // 21: quorate.peer.v1.DescribeResponse
-	(*PromiseRequest)(nil),         // 22: quorate.peer.v1.PromiseRequest
-	(*BootstrapServer)(nil),        // 23: quorate.peer.v1.BootstrapServer
-	(*PromiseResponse)(nil),        // 24: quorate.peer.v1.PromiseResponse
-	(*LeaveRequest)(nil),           // 25: quorate.peer.v1.LeaveRequest
-	(*LeaveResponse)(nil),          // 26: quorate.peer.v1.LeaveResponse
-	(*RemoveRequest)(nil),          // 27: quorate.peer.v1.RemoveRequest
-	(*RemoveResponse)(nil),         // 28: quorate.peer.v1.RemoveResponse
-	(*TransferLeaderRequest)(nil),  // 29: quorate.peer.v1.TransferLeaderRequest
-	(*TransferLeaderResponse)(nil), // 30: quorate.peer.v1.TransferLeaderResponse
-	(*SnapshotRequest)(nil),        // 31: quorate.peer.v1.SnapshotRequest
-	(*SnapshotResponse)(nil),       // 32: quorate.peer.v1.SnapshotResponse
+	(*SnapshotPart)(nil),           // 19: quorate.peer.v1.SnapshotPart
+	(*SnapshotDescription)(nil),    // 20: quorate.peer.v1.SnapshotDescription
+	(*SnapshotPosition)(nil),       // 21: quorate.peer.v1.SnapshotPosition
+	(*Alarm)(nil),                  // 22: quorate.peer.v1.Alarm
+	(*DescribeRequest)(nil),        // 23: quorate.peer.v1.DescribeRequest
+	(*DescribeResponse)(nil),       // 24: quorate.peer.v1.DescribeResponse
+	(*PromiseRequest)(nil),         // 25: quorate.peer.v1.PromiseRequest
+	(*BootstrapServer)(nil),        // 26: quorate.peer.v1.BootstrapServer
+	(*PromiseResponse)(nil),        // 27: quorate.peer.v1.PromiseResponse
+	(*LeaveRequest)(nil),           // 28: quorate.peer.v1.LeaveRequest
+	(*LeaveResponse)(nil),          // 29: quorate.peer.v1.LeaveResponse
+	(*RemoveRequest)(nil),          // 30: quorate.peer.v1.RemoveRequest
+	(*RemoveResponse)(nil),         // 31: quorate.peer.v1.RemoveResponse
+	(*TransferLeaderRequest)(nil),  // 32: quorate.peer.v1.TransferLeaderRequest
+	(*TransferLeaderResponse)(nil), // 33: quorate.peer.v1.TransferLeaderResponse
+	(*SnapshotRequest)(nil),        // 34: quorate.peer.v1.SnapshotRequest
+	(*SnapshotResponse)(nil),       // 35: quorate.peer.v1.SnapshotResponse
 }
 var file_peerpb_peer_proto_depIdxs = []int32{
 	2,  // 0: quorate.peer.v1.WriteBatch.writes:type_name -> quorate.peer.v1.WriteRequest
@@ -2285,38 +2506,41 @@ var file_peerpb_peer_proto_depIdxs = []int32{
 	4,  // 4: quorate.peer.v1.WriteResults.results:type_name -> quorate.peer.v1.WriteResponse
 	1,  // 5: quorate.peer.v1.Refusal.reason:type_name -> quorate.peer.v1.Refusal.Reason
 	14, // 6: quorate.peer.v1.PageChunk.objects:type_name -> quorate.peer.v1.PageObject
-	19, // 7: quorate.peer.v1.AlarmsResponse.alarms:type_name -> quorate.peer.v1.Alarm
-	19, // 8: quorate.peer.v1.DescribeResponse.alarms:type_name -> quorate.peer.v1.Alarm
-	23, // 9: quorate.peer.v1.PromiseRequest.servers:type_name -> quorate.peer.v1.BootstrapServer
-	3,  // 10: quorate.peer.v1.Store.Writes:input_type -> quorate.peer.v1.WriteBatch
-	8,  // 11: quorate.peer.v1.Store.ReadIndex:input_type -> quorate.peer.v1.ReadIndexRequest
-	10, // 12: quorate.peer.v1.Store.Confirm:input_type -> quorate.peer.v1.ConfirmRequest
-	12, // 13: quorate.peer.v1.Store.Page:input_type -> quorate.peer.v1.PageRequest
-	15, // 14: quorate.peer.v1.Store.Checksum:input_type -> quorate.peer.v1.ChecksumRequest
-	17, // 15: quorate.peer.v1.Store.Alarms:input_type -> quorate.peer.v1.AlarmsRequest
-	20, // 16: quorate.peer.v1.Membership.Describe:input_type -> quorate.peer.v1.DescribeRequest
-	22, // 17: quorate.peer.v1.Membership.Promise:input_type -> quorate.peer.v1.PromiseRequest
-	25, // 18: quorate.peer.v1.Membership.Leave:input_type -> quorate.peer.v1.LeaveRequest
-	27, // 19: quorate.peer.v1.Membership.Remove:input_type -> quorate.peer.v1.RemoveRequest
-	29, // 20: quorate.peer.v1.Membership.TransferLeader:input_type -> quorate.peer.v1.TransferLeaderRequest
-	31, // 21: quorate.peer.v1.Membership.Snapshot:input_type -> quorate.peer.v1.SnapshotRequest
-	6,  // 22: quorate.peer.v1.Store.Writes:output_type -> quorate.peer.v1.WriteResults
-	9,  // 23: quorate.peer.v1.Store.ReadIndex:output_type -> quorate.peer.v1.ReadIndexResponse
-	11, // 24: quorate.peer.v1.Store.Confirm:output_type -> quorate.peer.v1.ConfirmResponse
-	13, // 25: quorate.peer.v1.Store.Page:output_type -> quorate.peer.v1.PageChunk
-	16, // 26: quorate.peer.v1.Store.Checksum:output_type -> quorate.peer.v1.ChecksumResponse
-	18, // 27: quorate.peer.v1.Store.Alarms:output_type -> quorate.peer.v1.AlarmsResponse
-	21, // 28: quorate.peer.v1.Membership.Describe:output_type -> quorate.peer.v1.DescribeResponse
-	24, // 29: quorate.peer.v1.Membership.Promise:output_type -> quorate.peer.v1.PromiseResponse
-	26, // 30: quorate.peer.v1.Membership.Leave:output_type -> quorate.peer.v1.LeaveResponse
-	28, // 31: quorate.peer.v1.Membership.Remove:output_type -> quorate.peer.v1.RemoveResponse
-	30, // 32: quorate.peer.v1.Membership.TransferLeader:output_type -> quorate.peer.v1.TransferLeaderResponse
-	32, // 33: quorate.peer.v1.Membership.Snapshot:output_type -> quorate.peer.v1.SnapshotResponse
-	22, // [22:34] is the sub-list for method output_type
-	10, // [10:22] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	22, // 7: quorate.peer.v1.AlarmsResponse.alarms:type_name -> quorate.peer.v1.Alarm
+	20, // 8: quorate.peer.v1.SnapshotPart.description:type_name -> quorate.peer.v1.SnapshotDescription
+	22, // 9: quorate.peer.v1.DescribeResponse.alarms:type_name -> quorate.peer.v1.Alarm
+	26, // 10: quorate.peer.v1.PromiseRequest.servers:type_name -> quorate.peer.v1.BootstrapServer
+	3,  // 11: quorate.peer.v1.Store.Writes:input_type -> quorate.peer.v1.WriteBatch
+	8,  // 12: quorate.peer.v1.Store.ReadIndex:input_type -> quorate.peer.v1.ReadIndexRequest
+	10, // 13: quorate.peer.v1.Store.Confirm:input_type -> quorate.peer.v1.ConfirmRequest
+	12, // 14: quorate.peer.v1.Store.Page:input_type -> quorate.peer.v1.PageRequest
+	15, // 15: quorate.peer.v1.Store.Checksum:input_type -> quorate.peer.v1.ChecksumRequest
+	17, // 16: quorate.peer.v1.Store.Alarms:input_type -> quorate.peer.v1.AlarmsRequest
+	19, // 17: quorate.peer.v1.Store.SendSnapshot:input_type -> quorate.peer.v1.SnapshotPart
+	23, // 18: quorate.peer.v1.Membership.Describe:input_type -> quorate.peer.v1.DescribeRequest
+	25, // 19: quorate.peer.v1.Membership.Promise:input_type -> quorate.peer.v1.PromiseRequest
+	28, // 20: quorate.peer.v1.Membership.Leave:input_type -> quorate.peer.v1.LeaveRequest
+	30, // 21: quorate.peer.v1.Membership.Remove:input_type -> quorate.peer.v1.RemoveRequest
+	32, // 22: quorate.peer.v1.Membership.TransferLeader:input_type -> quorate.peer.v1.TransferLeaderRequest
+	34, // 23: quorate.peer.v1.Membership.Snapshot:input_type -> quorate.peer.v1.SnapshotRequest
+	6,  // 24: quorate.peer.v1.Store.Writes:output_type -> quorate.peer.v1.WriteResults
+	9,  // 25: quorate.peer.v1.Store.ReadIndex:output_type -> quorate.peer.v1.ReadIndexResponse
+	11, // 26: quorate.peer.v1.Store.Confirm:output_type -> quorate.peer.v1.ConfirmResponse
+	13, // 27: quorate.peer.v1.Store.Page:output_type -> quorate.peer.v1.PageChunk
+	16, // 28: quorate.peer.v1.Store.Checksum:output_type -> quorate.peer.v1.ChecksumResponse
+	18, // 29: quorate.peer.v1.Store.Alarms:output_type -> quorate.peer.v1.AlarmsResponse
+	21, // 30: quorate.peer.v1.Store.SendSnapshot:output_type -> quorate.peer.v1.SnapshotPosition
+	24, // 31: quorate.peer.v1.Membership.Describe:output_type -> quorate.peer.v1.DescribeResponse
+	27, // 32: quorate.peer.v1.Membership.Promise:output_type -> quorate.peer.v1.PromiseResponse
+	29, // 33: quorate.peer.v1.Membership.Leave:output_type -> quorate.peer.v1.LeaveResponse
+	31, // 34: quorate.peer.v1.Membership.Remove:output_type -> quorate.peer.v1.RemoveResponse
+	33, // 35: quorate.peer.v1.Membership.TransferLeader:output_type -> quorate.peer.v1.TransferLeaderResponse
+	35, // 36: quorate.peer.v1.Membership.Snapshot:output_type -> quorate.peer.v1.SnapshotResponse
+	24, // [24:37] is the sub-list for method output_type
+	11, // [11:24] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_peerpb_peer_proto_init() }
@@ -2325,14 +2549,14 @@ func file_peerpb_peer_proto_init() {
 		return
 	}
 	file_peerpb_peer_proto_msgTypes[16].OneofWrappers = []any{}
-	file_peerpb_peer_proto_msgTypes[19].OneofWrappers = []any{}
+	file_peerpb_peer_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_peerpb_peer_proto_rawDesc), len(file_peerpb_peer_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   31,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -21,12 +21,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Store_Writes_FullMethodName    = "/quorate.peer.v1.Store/Writes"
-	Store_ReadIndex_FullMethodName = "/quorate.peer.v1.Store/ReadIndex"
-	Store_Confirm_FullMethodName   = "/quorate.peer.v1.Store/Confirm"
-	Store_Page_FullMethodName      = "/quorate.peer.v1.Store/Page"
-	Store_Checksum_FullMethodName  = "/quorate.peer.v1.Store/Checksum"
-	Store_Alarms_FullMethodName    = "/quorate.peer.v1.Store/Alarms"
+	Store_Writes_FullMethodName       = "/quorate.peer.v1.Store/Writes"
+	Store_ReadIndex_FullMethodName    = "/quorate.peer.v1.Store/ReadIndex"
+	Store_Confirm_FullMethodName      = "/quorate.peer.v1.Store/Confirm"
+	Store_Page_FullMethodName         = "/quorate.peer.v1.Store/Page"
+	Store_Checksum_FullMethodName     = "/quorate.peer.v1.Store/Checksum"
+	Store_Alarms_FullMethodName       = "/quorate.peer.v1.Store/Alarms"
+	Store_SendSnapshot_FullMethodName = "/quorate.peer.v1.Store/SendSnapshot"
 )
 
 // StoreClient is the client API for Store service.
@@ -51,6 +52,16 @@ type StoreClient interface {
 	Checksum(ctx context.Context, in *ChecksumRequest, opts ...grpc.CallOption) (*ChecksumResponse, error)
 	// Alarms tells what is wrong with this node, by its own account.
 	Alarms(ctx context.Context, in *AlarmsRequest, opts ...grpc.CallOption) (*AlarmsResponse, error)
+	// SendSnapshot transfers the content of a snapshot from the leader to this node, which installs it
+	// at the leader's next InstallSnapshot request of Raft. The first message describes the snapshot;
+	// the node responds with how many bytes of it it already has, and the leader sends those after
+	// them. The node responds to each message with how many it has by then. A node of an earlier build
+	// answers with the code UNIMPLEMENTED, and gets the content with the InstallSnapshot request.
+	//
+	// FAILED_PRECONDITION: the sender does not lead, or not this cluster, or the disk has no space.
+	// UNAVAILABLE: the node does not know yet who leads, or stops. ABORTED: another transfer has begun.
+	// DATA_LOSS: what arrived was damaged, and is removed.
+	SendSnapshot(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[SnapshotPart, SnapshotPosition], error)
 }
 
 type storeClient struct {
@@ -133,6 +144,19 @@ func (c *storeClient) Alarms(ctx context.Context, in *AlarmsRequest, opts ...grp
 	return out, nil
 }
 
+func (c *storeClient) SendSnapshot(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[SnapshotPart, SnapshotPosition], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Store_ServiceDesc.Streams[2], Store_SendSnapshot_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[SnapshotPart, SnapshotPosition]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Store_SendSnapshotClient = grpc.BidiStreamingClient[SnapshotPart, SnapshotPosition]
+
 // StoreServer is the server API for Store service.
 // All implementations must embed UnimplementedStoreServer
 // for forward compatibility.
@@ -155,6 +179,16 @@ type StoreServer interface {
 	Checksum(context.Context, *ChecksumRequest) (*ChecksumResponse, error)
 	// Alarms tells what is wrong with this node, by its own account.
 	Alarms(context.Context, *AlarmsRequest) (*AlarmsResponse, error)
+	// SendSnapshot transfers the content of a snapshot from the leader to this node, which installs it
+	// at the leader's next InstallSnapshot request of Raft. The first message describes the snapshot;
+	// the node responds with how many bytes of it it already has, and the leader sends those after
+	// them. The node responds to each message with how many it has by then. A node of an earlier build
+	// answers with the code UNIMPLEMENTED, and gets the content with the InstallSnapshot request.
+	//
+	// FAILED_PRECONDITION: the sender does not lead, or not this cluster, or the disk has no space.
+	// UNAVAILABLE: the node does not know yet who leads, or stops. ABORTED: another transfer has begun.
+	// DATA_LOSS: what arrived was damaged, and is removed.
+	SendSnapshot(grpc.BidiStreamingServer[SnapshotPart, SnapshotPosition]) error
 	mustEmbedUnimplementedStoreServer()
 }
 
@@ -182,6 +216,9 @@ func (UnimplementedStoreServer) Checksum(context.Context, *ChecksumRequest) (*Ch
 }
 func (UnimplementedStoreServer) Alarms(context.Context, *AlarmsRequest) (*AlarmsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Alarms not implemented")
+}
+func (UnimplementedStoreServer) SendSnapshot(grpc.BidiStreamingServer[SnapshotPart, SnapshotPosition]) error {
+	return status.Error(codes.Unimplemented, "method SendSnapshot not implemented")
 }
 func (UnimplementedStoreServer) mustEmbedUnimplementedStoreServer() {}
 func (UnimplementedStoreServer) testEmbeddedByValue()               {}
@@ -294,6 +331,13 @@ func _Store_Alarms_Handler(srv interface{}, ctx context.Context, dec func(interf
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Store_SendSnapshot_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(StoreServer).SendSnapshot(&grpc.GenericServerStream[SnapshotPart, SnapshotPosition]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Store_SendSnapshotServer = grpc.BidiStreamingServer[SnapshotPart, SnapshotPosition]
+
 // Store_ServiceDesc is the grpc.ServiceDesc for Store service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -329,6 +373,12 @@ var Store_ServiceDesc = grpc.ServiceDesc{
 			StreamName:    "Page",
 			Handler:       _Store_Page_Handler,
 			ServerStreams: true,
+		},
+		{
+			StreamName:    "SendSnapshot",
+			Handler:       _Store_SendSnapshot_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
 		},
 	},
 	Metadata: "peerpb/peer.proto",

@@ -29,6 +29,9 @@ import (
 const (
 	// DefaultInterval is the default time between the leader's comparisons.
 	DefaultInterval = 5 * time.Minute
+	// recheck divides the interval after a comparison that found a divergence, so that the alarm
+	// clears soon after the repair.
+	recheck = 10
 	// limit bounds one comparison. A checksum takes about a second for each GiB on each node. The
 	// limit is shorter than the minute that an operator's command waits, so that its result names
 	// the nodes that did not finish.
@@ -160,9 +163,10 @@ func (c *Comparer) Serve(ctx context.Context, index uint64) (*peerpb.ChecksumRes
 }
 
 // Run compares the nodes' states while this node leads, until ctx ends. A comparison is due one
-// interval after Run is called, and one interval after each comparison on this node has ended. The
-// interval continues while other nodes lead. If each change of leader restarted it, a cluster whose
-// leaders change more often than that would never compare states.
+// interval after Run is called, and one interval after each comparison on this node has ended, or a
+// tenth of it if nodes have diverged. The interval continues while other nodes lead. If each change
+// of leader restarted it, a cluster whose leaders change more often than that would never compare
+// states.
 func (c *Comparer) Run(ctx context.Context) error {
 	due := time.Now().Add(c.cfg.Interval)
 	return c.cfg.Leadership.WhileLeader(ctx, func(ctx context.Context) error {
@@ -175,31 +179,40 @@ func (c *Comparer) Run(ctx context.Context) error {
 				return nil
 			case <-timer.C:
 			}
-			c.check(ctx)
+			pause := c.pause(c.check(ctx))
 			if ctx.Err() != nil {
 				return nil // interrupted; the comparison is still due
 			}
-			due = time.Now().Add(c.cfg.Interval)
-			timer.Reset(c.cfg.Interval)
+			due = time.Now().Add(pause)
+			timer.Reset(pause)
 		}
 	})
 }
 
-// check compares the states once.
-func (c *Comparer) check(ctx context.Context) {
+// pause returns the time until the next comparison after one that found so many diverged nodes.
+func (c *Comparer) pause(diverged int) time.Duration {
+	if diverged > 0 {
+		return c.cfg.Interval / recheck
+	}
+	return c.cfg.Interval
+}
+
+// check compares the states once, and returns the number of diverged nodes.
+func (c *Comparer) check(ctx context.Context) (diverged int) {
 	compared, err := c.Compare(ctx)
 	if err != nil {
 		c.metrics.comparisons.WithLabelValues("failed").Inc()
 		if ctx.Err() == nil {
 			c.cfg.Logger.Warn("could not compare the states of the nodes", "error", err)
 		}
-		return
+		return 0
 	}
 	result := "equal"
-	if c.alarm(compared) > 0 {
+	if diverged = c.alarm(compared); diverged > 0 {
 		result = "diverged"
 	}
 	c.metrics.comparisons.WithLabelValues(result).Inc()
+	return diverged
 }
 
 // alarm raises the alarm about the nodes that have diverged, clears it about all others, and

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -37,6 +38,15 @@ func TestAlarmWithoutAgreement(t *testing.T) {
 				t.Errorf("%v: of %s it is said: %s", tc.nodes, a.Node, a.Message)
 			}
 		}
+	}
+}
+
+// Whoever repairs a node should not have to wait for the alarm as long as for the divergence.
+func TestNextComparisonIsSoonerAfterADivergence(t *testing.T) {
+	t.Parallel()
+	c := &Comparer{cfg: Config{Interval: DefaultInterval}}
+	if c.pause(0) != 5*time.Minute || c.pause(1) != 30*time.Second {
+		t.Errorf("the next comparison is due after %s, and after a divergence %s", c.pause(0), c.pause(1))
 	}
 }
 

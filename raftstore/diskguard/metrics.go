@@ -32,6 +32,15 @@ func newWaitCounter(reg prometheus.Registerer) prometheus.Counter {
 	return waits
 }
 
+func newSlowLeaderCounter(reg prometheus.Registerer) prometheus.Counter {
+	transfers := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "quorate_raftstore_slow_leader_transfers_total",
+		Help: "Attempts of this node to transfer leadership, because the disk of another voter was much faster.",
+	})
+	reg.MustRegister(transfers)
+	return transfers
+}
+
 func indicator(is bool) float64 {
 	if is {
 		return 1

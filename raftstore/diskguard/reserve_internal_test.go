@@ -19,7 +19,7 @@ func TestSpaceAlarmClearsAboveTheReserve(t *testing.T) {
 	const above = reserve + reserve/(2*hysteresisShare)
 	disk := smalldisk.New(t, size)
 	quiet := slog.New(slog.DiscardHandler)
-	l, err := log.Open(log.Config{Path: t.TempDir() + "/log.db", Logger: quiet}) // not on the disk under test
+	l, err := log.Open(log.Config{Dir: t.TempDir() + "/log", Logger: quiet}) // not on the disk under test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,4 +57,24 @@ func TestSpaceAlarmClearsAboveTheReserve(t *testing.T) {
 	}
 	claimed.Store(0)
 	check("not claimed any longer", sufficient, false)
+}
+
+// A snapshot from another node leaves as much of the reserve as one of this node; space that is only
+// claimed is there for it.
+func TestSpaceForASnapshotOfTheLeader(t *testing.T) {
+	const size, reserve = 32 << 20, 4 << 20
+	disk := smalldisk.New(t, size)
+	quiet := slog.New(slog.DiscardHandler)
+	zero := func() int64 { return 0 }
+	s := NewSpace(SpaceConfig{
+		Node: "n0", Dir: disk.Dir, Reserve: reserve, Claim: func() int64 { return size }, Next: zero, Written: zero,
+		Alarms: NewAlarms(quiet, prometheus.NewRegistry()), Logger: quiet,
+	})
+	most := disk.Free() - reserve/snapshotShare
+	if err := s.Fits(most); err != nil {
+		t.Error(err)
+	}
+	if err := s.Fits(most + 1); err == nil || !strings.Contains(err.Error(), "has 32 MiB left, and the snapshot of the leader takes 31 MiB") {
+		t.Errorf("got %v", err)
+	}
 }

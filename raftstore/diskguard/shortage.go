@@ -36,11 +36,12 @@ type shortage struct {
 	writes, deletions decision
 }
 
-// voterLevel is the level of one voter, and its room.
+// voterLevel is the level of one voter, its room, and the time of its appends.
 type voterLevel struct {
-	name  string
-	level level
-	room  room
+	name       string
+	level      level
+	room       room
+	appendTime time.Duration // 0: unknown
 }
 
 // How writes for which there is no room wait.
@@ -75,6 +76,7 @@ func (l levels) fillUnknown(voters []voterLevel, now time.Time) {
 			l[v.name] = report{v, now}
 		} else if last, ok := l[v.name]; ok && now.Sub(last.at) <= levelMemory {
 			voters[i] = last.voterLevel
+			voters[i].appendTime = 0
 		}
 	}
 }
@@ -133,16 +135,19 @@ func (v *shortage) refuse(frees bool) error {
 	}
 }
 
-// Shortage decides which writes a leader accepts while voters have no space. All methods are safe
-// for concurrent use.
+// Shortage decides which writes a leader accepts while voters have no space, and transfers
+// leadership away from a node whose disk has no space or is slow. All methods are safe for
+// concurrent use.
 type Shortage struct {
-	cfg      ShortageConfig
-	readOnly prometheus.Gauge
-	waits    prometheus.Counter
-	view     atomic.Pointer[shortage] // nil while this node does not lead or all voters have space
-	budget   atomic.Pointer[budget]   // nil while this node does not lead
-	spent    atomic.Int64             // bytes taken from all budgets
-	due      chan struct{}            // holds one value when a write waits for reports
+	cfg        ShortageConfig
+	readOnly   prometheus.Gauge
+	waits      prometheus.Counter
+	slowLeader prometheus.Counter
+	view       atomic.Pointer[shortage] // nil while this node does not lead or all voters have space
+	budget     atomic.Pointer[budget]   // nil while this node does not lead
+	spent      atomic.Int64             // bytes taken from all budgets
+	due        chan struct{}            // holds one value when a write waits for reports
+	slowness   slowness                 // Run's
 }
 
 // ShortageConfig configures a Shortage; all fields are required.
@@ -152,6 +157,8 @@ type ShortageConfig struct {
 	Leadership *leadership.Leadership
 	Lifecycle  *lifecycle.Lifecycle
 	Peers      *forward.Client
+	// AppendTime returns the usual time of this node's appends to its log, 0 if that is unknown.
+	AppendTime func() time.Duration
 	// Timeout is Raft's election timeout, which also bounds one request to the voters.
 	Timeout    time.Duration
 	Logger     *slog.Logger
@@ -160,7 +167,10 @@ type ShortageConfig struct {
 
 // NewShortage returns a Shortage that refuses nothing yet.
 func NewShortage(cfg ShortageConfig) *Shortage {
-	return &Shortage{cfg: cfg, readOnly: newReadOnlyGauge(cfg.Registerer), waits: newWaitCounter(cfg.Registerer), due: make(chan struct{}, 1)}
+	return &Shortage{
+		cfg: cfg, readOnly: newReadOnlyGauge(cfg.Registerer), waits: newWaitCounter(cfg.Registerer),
+		slowLeader: newSlowLeaderCounter(cfg.Registerer), due: make(chan struct{}, 1),
+	}
 }
 
 // Admit returns why this leader refuses an entry of size bytes, nil if it accepts it. The error is
@@ -220,14 +230,16 @@ func (s *Shortage) askNow() {
 	}
 }
 
-// Run asks the voters for their free space while this node leads, and transfers leadership to a
-// voter with space if this node has none, until ctx ends.
+// Run asks the voters for the state of their disks while this node leads, until ctx ends. It
+// transfers leadership to a voter with space if this node has none, and to one with a faster disk
+// if this node's is slow.
 func (s *Shortage) Run(ctx context.Context) error {
 	return s.cfg.Leadership.WhileLeader(ctx, func(ctx context.Context) error {
 		defer func() { // the next leader decides
 			s.view.Store(nil)
 			s.replace(nil)
 			s.readOnly.Set(0)
+			s.slowness.since = time.Time{}
 		}()
 		ticker := time.NewTicker(measureInterval)
 		defer ticker.Stop()
@@ -245,6 +257,7 @@ func (s *Shortage) Run(ctx context.Context) error {
 			s.update(assess(s.cfg.Members.Name(), voters))
 			before = asked
 			s.transferAway(&transfers, voters)
+			s.transferFromSlowDisk(voters, time.Now())
 			lifecycle.Pause(ctx, nil, askPause)
 			select {
 			case <-ctx.Done():
@@ -301,7 +314,7 @@ func (s *Shortage) askVoters(ctx context.Context) []voterLevel {
 
 // own returns the level of this node.
 func (s *Shortage) own() voterLevel {
-	v := voterLevel{name: s.cfg.Members.Name(), level: s.cfg.Space.level()}
+	v := voterLevel{name: s.cfg.Members.Name(), level: s.cfg.Space.level(), appendTime: s.cfg.AppendTime()}
 	v.room.writes, v.room.deletions = s.cfg.Space.Room()
 	return v
 }
@@ -318,6 +331,7 @@ func (s *Shortage) levelOf(ctx context.Context, name, address string) voterLevel
 	case slices.ContainsFunc(answer.GetAlarms(), func(a *peerpb.Alarm) bool { return a.GetName() == string(NoSpace) && a.GetNode() == name }):
 		v.level = low
 	}
+	v.appendTime = time.Duration(answer.GetAppendNanos())
 	if err == nil && answer.RoomForWrites != nil && answer.RoomForDeletions != nil {
 		v.room = room{answer.GetRoomForWrites(), answer.GetRoomForDeletions()}
 	}

@@ -195,7 +195,7 @@ func (s *Space) stat() (m measurement, known bool) {
 		free:    int64(uint64(stat.Bavail)*block) - claim,
 		claim:   claim,
 		next:    s.cfg.Next(),
-		need:    min(s.cfg.Reserve, int64(uint64(stat.Blocks)*block/reserveShare)),
+		need:    reserveOf(&stat, s.cfg.Reserve),
 		written: written,
 	}
 	m.enough = m.need
@@ -203,6 +203,21 @@ func (s *Space) stat() (m measurement, known bool) {
 		m.enough += m.need / hysteresisShare
 	}
 	return m, true
+}
+
+// ReserveOn returns the reserve in bytes that a node keeps on the disk of a folder, where at most the
+// given one is wanted. If the disk can't be examined, that is the wanted one.
+func ReserveOn(dir string, wanted int64) int64 {
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(dir, &stat); err != nil {
+		return wanted
+	}
+	return reserveOf(&stat, wanted)
+}
+
+// reserveOf returns the reserve on a disk: a share of it, if that is less than wanted.
+func reserveOf(stat *syscall.Statfs_t, wanted int64) int64 {
+	return min(wanted, int64(uint64(stat.Blocks)*blockSize(stat)/reserveShare))
 }
 
 func (s *Space) update(m measurement) {
@@ -289,6 +304,18 @@ func (s *Space) Reserve() int64 {
 func (s *Space) HasFor(snapshots int64) bool {
 	m := s.latest.Load()
 	return m == nil || m.hasFor(snapshots)
+}
+
+// Fits measures the disk, and returns an error for the operator unless it has space for so many
+// bytes of a snapshot from another node, with the same reserve beside them as a snapshot of this
+// node leaves.
+func (s *Space) Fits(bytes int64) error {
+	m, known := s.stat()
+	if !known || m.free+m.claim-bytes >= m.need/snapshotShare {
+		return nil
+	}
+	return fmt.Errorf("the disk of %s has %d MiB left, and the snapshot of the leader takes %d MiB: free some, or enlarge it",
+		s.cfg.Dir, (m.free+m.claim)>>20, bytes>>20)
 }
 
 // FitsNext measures the disk, and returns an error for the operator if the next snapshot does not

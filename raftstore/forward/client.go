@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/grpc/backoff"
 
 	"quorate/proto/peerpb"
+	"quorate/raftstore/direct"
 )
 
 // ErrNotSent reports a write that the peer has certainly not accepted: this node did not send it,
@@ -26,15 +28,22 @@ const (
 	minConnect = 3 * time.Second
 )
 
-// Connect returns a gRPC client connection to a peer address, like transport.Mux.Connect.
-type Connect func(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error)
+// Transport connects to peers. *transport.Mux implements it.
+type Transport interface {
+	// Connect returns a gRPC client connection to a peer address.
+	Connect(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error)
+	// DialDirect connects to a peer address for a protocol of package direct.
+	DialDirect(ctx context.Context, name, address string, p direct.Protocol) (net.Conn, error)
+	// CountTooLarge counts a message that was refused for its size.
+	CountTooLarge()
+}
 
-// Client holds one connection and one queue of writes per peer. Its methods are safe for concurrent
+// Client holds the connections and one queue of writes per peer. Its methods are safe for concurrent
 // use.
 type Client struct {
-	connect Connect
-	metrics *metrics
-	senders sync.WaitGroup // goroutines that run the queues
+	transport Transport
+	metrics   *metrics
+	senders   sync.WaitGroup // goroutines that run the queues
 
 	mu     sync.Mutex
 	peers  map[string]*peer // by name
@@ -44,20 +53,22 @@ type Client struct {
 type peer struct {
 	address  string
 	conn     *grpc.ClientConn
-	store    peerpb.StoreClient
+	store    peerpb.StoreClient // over conn
+	direct   *direct.Conn
+	frequent peerpb.StoreClient // over direct: writes, read indexes and terms
 	queue    *queue
 	endQueue context.CancelFunc
 }
 
-// close closes the connection. Its requests fail as if the connection were lost.
+// close closes the connections. Their requests fail as if the connections were lost.
 func (p *peer) close() error {
 	p.endQueue()
-	return p.conn.Close()
+	return errors.Join(p.direct.Close(), p.conn.Close())
 }
 
 // NewClient returns a client without connections.
-func NewClient(connect Connect, reg prometheus.Registerer) *Client {
-	return &Client{connect: connect, metrics: newMetrics(reg), peers: make(map[string]*peer)}
+func NewClient(t Transport, reg prometheus.Registerer) *Client {
+	return &Client{transport: t, metrics: newMetrics(reg), peers: make(map[string]*peer)}
 }
 
 // Write sends an encoded entry to the peer, which should be the leader, and returns its response.
@@ -75,11 +86,11 @@ func (c *Client) Write(ctx context.Context, name, address string, req *peerpb.Wr
 // ReadIndex asks the peer, which should be the leader, for a confirmed index. term is this node's
 // current term.
 func (c *Client) ReadIndex(ctx context.Context, name, address, clusterID string, term uint64) (*peerpb.ReadIndexResponse, error) {
-	store, err := c.store(name, address)
+	p, err := c.peer(name, address)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := store.ReadIndex(ctx, &peerpb.ReadIndexRequest{ClusterId: clusterID, Term: term})
+	resp, err := p.frequent.ReadIndex(ctx, &peerpb.ReadIndexRequest{ClusterId: clusterID, Term: term})
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for a read index: %w", name, err)
 	}
@@ -88,11 +99,11 @@ func (c *Client) ReadIndex(ctx context.Context, name, address, clusterID string,
 
 // Term asks the peer for its current term.
 func (c *Client) Term(ctx context.Context, name, address, clusterID string) (uint64, error) {
-	store, err := c.store(name, address)
+	p, err := c.peer(name, address)
 	if err != nil {
 		return 0, err
 	}
-	resp, err := store.Confirm(ctx, &peerpb.ConfirmRequest{ClusterId: clusterID})
+	resp, err := p.frequent.Confirm(ctx, &peerpb.ConfirmRequest{ClusterId: clusterID})
 	if err != nil {
 		return 0, fmt.Errorf("ask %s for its term: %w", name, err)
 	}
@@ -146,7 +157,7 @@ func (c *Client) peer(name, address string) (*peer, error) {
 	if known != nil && known.address == address {
 		return known, nil
 	}
-	conn, err := c.connect(name, address, grpc.WithConnectParams(grpc.ConnectParams{
+	conn, err := c.transport.Connect(name, address, grpc.WithConnectParams(grpc.ConnectParams{
 		Backoff: backoff.Config{
 			BaseDelay: 50 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: maxRedial,
 		},
@@ -158,9 +169,14 @@ func (c *Client) peer(name, address string) (*peer, error) {
 	if known != nil {
 		known.close()
 	}
-	store := peerpb.NewStoreClient(conn)
+	fresh := &peer{address: address, conn: conn, store: peerpb.NewStoreClient(conn)}
+	fresh.direct = direct.NewConn(func(ctx context.Context, p direct.Protocol) (net.Conn, error) {
+		return c.transport.DialDirect(ctx, name, address, p)
+	}, conn, c.transport.CountTooLarge)
+	fresh.frequent = peerpb.NewStoreClient(fresh.direct)
+	fresh.queue = newQueue(name, fresh.frequent, c.metrics)
 	ctx, endQueue := context.WithCancel(context.Background())
-	fresh := &peer{address: address, conn: conn, store: store, queue: newQueue(name, store, c.metrics), endQueue: endQueue}
+	fresh.endQueue = endQueue
 	c.senders.Go(func() { fresh.queue.run(ctx) })
 	c.peers[name] = fresh
 	return fresh, nil

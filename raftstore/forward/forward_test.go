@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"quorate/proto/peerpb"
+	"quorate/raftstore/direct"
 	"quorate/raftstore/forward"
 	"quorate/raftstore/testcluster"
 	"quorate/raftstore/transport"
@@ -25,11 +26,26 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // node is the leader's end: its peer address and the gRPC server there.
 type node struct {
-	mux *transport.Mux
-	rpc *grpc.Server
+	mux    *transport.Mux
+	rpc    *grpc.Server
+	direct *direct.Server
+}
+
+// stop ends all connections at once.
+func (n *node) stop() {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	n.direct.End(ended)
+	n.rpc.Stop()
 }
 
 func (n *node) addr() string { return n.mux.Addr().String() }
+
+// drain ends the connections once their streams have ended.
+func (n *node) drain() {
+	n.direct.End(context.Background())
+	n.rpc.GracefulStop()
+}
 
 // service serves the stream of writes with a function of the test.
 type service struct {
@@ -58,19 +74,34 @@ func mux(t testing.TB, authority *testcluster.Authority, name string) *transport
 func serve(t testing.TB, authority *testcluster.Authority, writes func(peerpb.Store_WritesServer) error) *node {
 	t.Helper()
 	leader := mux(t, authority, "leader")
-	n := &node{leader, grpc.NewServer(append(transport.ServerOptions(), grpc.WaitForHandlers(true))...)}
+	n := &node{mux: leader, rpc: grpc.NewServer(append(transport.ServerOptions(), grpc.WaitForHandlers(true))...)}
+	n.direct = direct.NewServer(transport.PeerContext, slog.New(slog.DiscardHandler))
 	peerpb.RegisterStoreServer(n.rpc, service{writes: writes})
+	peerpb.RegisterStoreServer(n.direct, service{writes: writes})
 	var work sync.WaitGroup
 	work.Go(func() { _ = n.rpc.Serve(n.mux.GRPC()) })
-	t.Cleanup(func() { n.rpc.Stop(); work.Wait() })
+	work.Go(func() { _ = n.direct.Serve(n.mux.Direct(direct.Streams), n.mux.Direct(direct.Calls)) })
+	t.Cleanup(func() { n.stop(); work.Wait() })
 	return n
+}
+
+// older connects to peers as to those of a build without package direct.
+type older struct{ *transport.Mux }
+
+func (older) DialDirect(context.Context, string, string, direct.Protocol) (net.Conn, error) {
+	return nil, direct.ErrNotOffered
 }
 
 // follower returns a client and the registry of its metrics.
 func follower(t testing.TB, authority *testcluster.Authority) (*forward.Client, *prometheus.Registry) {
 	t.Helper()
+	return clientOn(t, mux(t, authority, "follower"))
+}
+
+func clientOn(t testing.TB, peers forward.Transport) (*forward.Client, *prometheus.Registry) {
+	t.Helper()
 	registry := prometheus.NewRegistry()
-	client := forward.NewClient(mux(t, authority, "follower").Connect, registry)
+	client := forward.NewClient(peers, registry)
 	t.Cleanup(func() { client.Close() })
 	return client, registry
 }
@@ -248,7 +279,7 @@ func TestOutcomeOfInterruptedWrite(t *testing.T) {
 	}
 	nothing := func(*fixture) {}
 	goOn := func(s *fixture) { close(s.goOn) }
-	dies := func(s *fixture) { s.rpc.Stop() }
+	dies := func(s *fixture) { s.stop() }
 	leaves := func(s *fixture) { s.cancel() }
 	closes := func(s *fixture) { s.client.Close() }
 	removed := func(s *fixture) { s.client.Retain(func(string) bool { return false }) }
@@ -277,21 +308,22 @@ func TestOutcomeOfInterruptedWrite(t *testing.T) {
 		{"at_the_leader_and_it_is_removed", receiving, removed, "in doubt"},
 		{"answered_and_the_stream_breaks", responding, nothing, "APPLIED"},
 	} {
-		t.Run(m.name, func(t *testing.T) { m.play(t) })
+		t.Run(m.name+"/direct", func(t *testing.T) { m.play(t, func(m *transport.Mux) forward.Transport { return m }) })
+		t.Run(m.name+"/gRPC", func(t *testing.T) { m.play(t, func(m *transport.Mux) forward.Transport { return older{m} }) })
 	}
 }
 
-func (m *scenario) play(t *testing.T) {
+func (m *scenario) play(t *testing.T, peers func(*transport.Mux) forward.Transport) {
 	authority := testcluster.NewAuthority(t)
 	ctx, cancel := context.WithCancel(bounded(t))
 	s := &fixture{cancel: cancel, reached: make(chan struct{}, 8), goOn: make(chan struct{}), unusedAddr: deadAddress(t)}
 	s.node = serve(t, authority, m.writes(s))
 	var registry *prometheus.Registry
-	s.client, registry = follower(t, authority)
+	s.client, registry = clientOn(t, peers(mux(t, authority, "follower")))
 	done := write(ctx, s.client, s.addr(), "x")
 	<-s.reached
 	if m.want == "in doubt" { // the write must have left the queue
-		testcluster.Eventually(t, "the write is handed to gRPC", func() bool { return sum(t, registry, "message_writes") == 1 })
+		testcluster.Eventually(t, "the write has left the queue", func() bool { return sum(t, registry, "message_writes") == 1 })
 	}
 	m.then(s)
 	if got := <-done; got.status() != m.want {

@@ -238,7 +238,7 @@ func TestEndLeavesNoUnknownOutcome(t *testing.T) {
 			}
 			testcluster.Eventually(t, "writes go on", func() bool { return sum(t, registry, "message_writes") > 200 })
 			s.End()
-			leader.rpc.GracefulStop()
+			leader.drain()
 			writers.Wait()
 		})
 	}
@@ -256,7 +256,7 @@ func TestEndWaitsForAcceptedWrites(t *testing.T) {
 	s.End()
 	s.End()
 	stopped := make(chan struct{})
-	go func() { leader.rpc.GracefulStop(); close(stopped) }()
+	go func() { leader.drain(); close(stopped) }()
 	late := write(bounded(t), client, leader.addr(), "late")
 	one.apply()
 	if got := <-first; got.status() != "APPLIED" {
@@ -287,5 +287,5 @@ func TestBrokenStreamEndsItsWrites(t *testing.T) {
 	if got := <-done; got.status() != "in doubt" {
 		t.Errorf("%s: %v", got.status(), got.err)
 	}
-	leader.rpc.GracefulStop()
+	leader.drain()
 }

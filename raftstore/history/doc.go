@@ -27,8 +27,8 @@
 //     node: entries may be missing there although the log has earlier ones.
 //
 // A Listener waits on behalf of many cursors of one resource. It names their interests, such as a
-// namespace or the value of a field, and the hub finds it by these (Index), so that events which
-// concern nobody cost nobody anything.
+// namespace or the value of a field in one, and the hub finds it by these (Index), so that events
+// which concern nobody cost nobody anything.
 //
 // Events are stored in chunks, to which the writer appends beyond the end that readers know. So
 // reads take no locks and return a part of a chunk rather than a copy. That part keeps its chunk in

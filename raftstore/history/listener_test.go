@@ -56,10 +56,17 @@ func TestListener_is_woken_by_what_concerns_it(t *testing.T) {
 		meet []string
 	}{
 		"everything": {Everything(), []string{"another namespace", "the namespace", "the name", "the field", "the field before", "the label", "the label before", "other values"}},
-		"namespace":  {InNamespace("a"), []string{"the namespace"}},
+		"namespace":  {Everything().In("a"), []string{"the namespace"}},
 		"name":       {Named("x"), []string{"the name"}},
 		"field":      {WithField("spec.nodeName", "n1"), []string{"the field", "the field before"}},
 		"label":      {WithLabel("app", "web"), []string{"the label", "the label before"}},
+		"any of":     {WithLabel("app", "web").In(""), []string{"the label", "the label before"}},
+		"label in":   {WithLabel("app", "web").In("b"), []string{"the label", "the label before"}},
+		"field in":   {WithField("spec.nodeName", "n1").In("b"), []string{"the field", "the field before"}},
+		"name in":    {Named("x").In("b"), []string{"the name"}},
+		"label of":   {WithLabel("app", "web").In("a"), nil},
+		"field of":   {WithField("spec.nodeName", "n1").In("a"), nil},
+		"name of":    {Named("x").In("a"), nil},
 	}
 	for name, tc := range interests {
 		t.Run(name, func(t *testing.T) {
@@ -101,8 +108,8 @@ func TestListener_is_woken_by_what_concerns_it(t *testing.T) {
 func TestListener_takes_from_the_first_event_that_concerns_it(t *testing.T) {
 	hub, _ := newHub(t, Config{})
 	l, changes := hub.Listen("pods")
-	l.Add(InNamespace("a"))
-	l.Add(InNamespace("c"))
+	l.Add(Everything().In("a"))
+	l.Add(Everything().In("c"))
 	hub.Append(4, []*Event{event(1, pod("b"), 1), event(2, pod("a"), 1), event(3, pod("c"), 1), event(4, pod("b"), 1)})
 	if q := l.Take(); q != 1 {
 		t.Errorf("quiet up to %d", q)
@@ -121,7 +128,7 @@ func TestListener_takes_from_the_first_event_that_concerns_it(t *testing.T) {
 func TestListener_is_woken_when_history_begins_anew_or_ends(t *testing.T) {
 	hub, _ := newHub(t, Config{})
 	l, changes := hub.Listen("pods")
-	l.Add(InNamespace("a"))
+	l.Add(Everything().In("a"))
 	hub.Append(3, nil)
 	l.Take()
 	hub.Reset(50)
@@ -188,8 +195,8 @@ func TestIndex_finds_what_a_scan_finds(t *testing.T) {
 	}
 	interest := func() Interest {
 		return []Interest{
-			Everything(), InNamespace(pick("a", "b")), Named(pick("x", "y")), WithField(pick("k", "l"), pick("1", "2")), WithLabel(pick("k", "l"), pick("1", "2")),
-		}[random.IntN(5)]
+			Everything(), Named(pick("x", "y")), WithField(pick("k", "l"), pick("1", "2")), WithLabel(pick("k", "l"), pick("1", "2")),
+		}[random.IntN(4)].In(pick("a", "b", ""))
 	}
 	meets := func(e *Event, i Interest) bool {
 		_, namespace, name := e.Object.Key.Split()
@@ -203,9 +210,10 @@ func TestIndex_finds_what_a_scan_finds(t *testing.T) {
 			}
 			return false
 		}
+		if i.namespace != "" && i.namespace != namespace {
+			return false
+		}
 		switch i.property {
-		case namespaceIs:
-			return namespace == i.value
 		case nameIs:
 			return name == i.value
 		case fieldIs:

@@ -13,7 +13,7 @@ const benchEntry = 1331 // bytes of the entry of a 1 KiB ConfigMap
 func BenchmarkAppend(b *testing.B) {
 	for _, n := range []int{1, 32, 256} {
 		b.Run(fmt.Sprintf("batch=%d", n), func(b *testing.B) {
-			s := open(b, pathOf(b), func(c *Config) { c.MaxBytes = 4 << 30 })
+			s := open(b, pathOf(b), func(c *Config) { c.MaxBytes, c.SegmentBytes = 4<<30, DefaultSegmentBytes })
 			batch := entries(1, n, benchEntry)
 			next := uint64(1)
 			b.ReportAllocs()

@@ -16,22 +16,27 @@ const (
 	DefaultMaxBytes     = 4 << 30
 	DefaultMaxAge       = 24 * time.Hour
 	DefaultStallLimit   = 5 * time.Second
+
+	// DefaultSegmentBytes is the usual size of a file of the log.
+	DefaultSegmentBytes = 16 << 20
 )
 
 // Config has the path of the log and its limits. A zero limit means its default.
 type Config struct {
-	Path        string        // the bolt file; its folder must exist
-	LockTimeout time.Duration // how long to wait for another process to unlock the file
+	Dir         string        // the folder of the log; its parent must exist
+	BoltFile    string        // the log of a former build, which Open copies if there is no Dir
+	LockTimeout time.Duration // how long to wait for another process to unlock the log
+	// SegmentBytes is the size of a file of the log, and so the least that a trim removes.
+	SegmentBytes int64
 
 	// Bounds of the entries kept in memory, from which replication and apply read. Both apply.
 	CacheBytes   int
 	CacheEntries int
 
-	// Bounds of the prefix kept although Raft no longer needs it: used bytes of the file, and the
-	// age of entries.
+	// Bounds of the prefix kept although Raft no longer needs it: bytes of entries, and their age.
 	MaxBytes int64
 	MaxAge   time.Duration
-	// HeldBytes is the number of used bytes above which holds end: 2*MaxBytes or MaxBytes + 1 GiB,
+	// HeldBytes is the number of bytes above which holds end: 2*MaxBytes or MaxBytes + 1 GiB,
 	// whichever is greater.
 	HeldBytes int64
 
@@ -61,14 +66,15 @@ type Config struct {
 // withDefaults replaces zero limits by their defaults and returns an error for an invalid Config.
 func (c Config) withDefaults() (Config, error) {
 	switch {
-	case c.Path == "":
-		return c, errors.New("log: Config.Path is empty")
+	case c.Dir == "":
+		return c, errors.New("log: Config.Dir is empty")
 	case c.Logger == nil:
 		return c, errors.New("log: Config.Logger is nil")
-	case c.LockTimeout < 0 || c.CacheBytes < 0 || c.CacheEntries < 0 || c.MaxBytes < 0 || c.HeldBytes < 0 || c.MaxAge < 0 || c.StallLimit < 0:
+	case c.LockTimeout < 0 || c.SegmentBytes < 0 || c.CacheBytes < 0 || c.CacheEntries < 0 || c.MaxBytes < 0 || c.HeldBytes < 0 || c.MaxAge < 0 || c.StallLimit < 0:
 		return c, errors.New("log: a limit in Config is negative")
 	}
 	orDefault(&c.LockTimeout, DefaultLockTimeout)
+	orDefault(&c.SegmentBytes, DefaultSegmentBytes)
 	orDefault(&c.CacheBytes, DefaultCacheBytes)
 	orDefault(&c.CacheEntries, DefaultCacheEntries)
 	orDefault(&c.MaxBytes, DefaultMaxBytes)

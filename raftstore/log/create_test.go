@@ -8,15 +8,15 @@ import (
 	"quorate/raftstore/smalldisk"
 )
 
-// A full disk has space for some of the pages that bolt writes first. Open fails then, and succeeds
-// once there is space: the log of a node that has never stored anything must not look damaged.
+// A full disk has space for a part of what Open writes first. Open fails then, and succeeds once there
+// is space: the log of a node that has never stored anything must not look damaged.
 func TestCreateLogOnFullDisk(t *testing.T) {
 	full := false
 	for left := int64(0); ; left += 4096 {
 		disk := smalldisk.New(t, 1<<20)
-		path := disk.Dir + "/log.db"
+		path := disk.Dir + "/log"
 		disk.Fill(left)
-		s, err := Open(Config{Path: path, Logger: quiet()})
+		s, err := Open(Config{Dir: path, Logger: quiet()})
 		if err == nil {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
@@ -37,14 +37,14 @@ func TestCreateLogOnFullDisk(t *testing.T) {
 	}
 }
 
-// A crash while the log is created leaves a part of the temporary file.
+// A crash while the log is created leaves a part of the temporary folder.
 func TestCreateLogAfterCrash(t *testing.T) {
 	path := pathOf(t)
-	if err := os.WriteFile(path+replacementSuffix, make([]byte, 4096), 0o600); err != nil {
+	if err := errors.Join(os.Mkdir(path+newSuffix, 0o700), os.WriteFile(path+newSuffix+"/stable", make([]byte, 4096), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	store(t, open(t, path), entries(1, 10, 100))
-	if _, err := os.Stat(path + replacementSuffix); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the temporary file is still there: %v", err)
+	if _, err := os.Stat(path + newSuffix); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the temporary folder is still there: %v", err)
 	}
 }

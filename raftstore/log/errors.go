@@ -3,18 +3,28 @@ package log
 import (
 	"errors"
 	"fmt"
+
+	"quorate/raftstore/log/segment"
+	"quorate/raftstore/log/stable"
 )
 
 var (
-	// ErrLocked reports that another process has the file open.
+	// ErrLocked reports that another process has the log open.
 	ErrLocked = errors.New("in use: another quorate runs with this data directory")
 	// ErrClosed reports that the store has been closed.
 	ErrClosed = errors.New("log is closed")
+	// ErrReadOnly reports a write to a log that was opened for reading.
+	ErrReadOnly = errors.New("log is open for reading only")
 	// ErrKeyNotFound reports a key without a value in the stable store. Raft compares this text.
 	ErrKeyNotFound = errors.New("not found")
 )
 
-// Corrupt reports a damaged log file. Its message addresses the operator: one line, with the
+// isInDoubt reports whether the disk may or may not have a change.
+func isInDoubt(err error) bool {
+	return errors.Is(err, segment.ErrInDoubt) || errors.Is(err, stable.ErrInDoubt)
+}
+
+// Corrupt reports a damaged log. Its message addresses the operator: one line, with the
 // remedy.
 type Corrupt struct {
 	Index  uint64 // of the damaged entry; 0 if the damage is not in one entry

@@ -57,7 +57,7 @@ func (s *Store) GiveUpHolds() {
 	}
 	s.metrics.holdsGivenUp.Add(float64(len(s.holds.all)))
 	s.logger.Warn("gave up all holds on log entries, which took too much space; a follower that is behind will receive another snapshot",
-		"followers", len(s.holds.all), "path", s.cfg.Path)
+		"followers", len(s.holds.all), "path", s.cfg.Dir)
 	clear(s.holds.all)
 }
 
@@ -78,15 +78,15 @@ func (h *holds) before(limit uint64) uint64 {
 	return limit
 }
 
-// removableUpTo returns the last entry, at most limit, that a trim may remove from a log that
-// begins with first and uses the given number of bytes. The result is less than first if holds keep
-// all entries up to limit. If in that case used exceeds HeldBytes, it gives up all holds and
-// returns limit.
-func (s *Store) removableUpTo(first, limit uint64, used int64) uint64 {
-	free := s.holds.before(limit)
-	if free < first && free < limit && used > s.cfg.HeldBytes {
-		s.GiveUpHolds()
-		return limit
+// releasable reports whether no hold keeps the entries up to index. If one does although the log
+// exceeds HeldBytes, it gives up all holds.
+func (s *Store) releasable(index uint64) bool {
+	if s.holds.before(index) >= index {
+		return true
 	}
-	return free
+	if used, _ := s.segments.Bytes(); used <= s.cfg.HeldBytes {
+		return false
+	}
+	s.GiveUpHolds()
+	return true
 }

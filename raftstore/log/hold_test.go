@@ -25,22 +25,27 @@ func TestHeldEntriesAreNotTrimmed(t *testing.T) {
 			s := open(t, pathOf(t), bound)
 			store(t, s, aged(1, 3000, 1331, 2*time.Hour))
 			first, second := s.Hold(500), s.Hold(900)
-			deleteRange(t, s, 1, 2500)
-			wantContent(t, s, 500, 3000, 1331)
+			trim := func() {
+				t.Helper()
+				begins, _ := s.FirstIndex()
+				deleteRange(t, s, begins, 2500)
+			}
+			trim()
+			wantTrimmed(t, s, 500, 3000, 1331)
 			first.Move(1200)
-			deleteRange(t, s, 500, 2500)
-			wantSpan(t, s, 900, 3000)
+			trim()
+			wantTrimmed(t, s, 900, 3000, 1331)
 			second.Release()
 			second.Release()
 			second.Move(1)
-			deleteRange(t, s, 900, 2500)
-			wantSpan(t, s, 1200, 3000)
+			trim()
+			wantTrimmed(t, s, 1200, 3000, 1331)
 			if n := s.holds.count(); n != 1 {
 				t.Errorf("%d holds", n)
 			}
 			first.Release()
-			deleteRange(t, s, 1200, 2500)
-			wantContent(t, s, 2500, 3000, 1331)
+			trim()
+			wantTrimmed(t, s, 2500, 3000, 1331)
 			if n := givenUp(t, s); n != 0 {
 				t.Errorf("%v holds given up", n)
 			}
@@ -48,17 +53,27 @@ func TestHeldEntriesAreNotTrimmed(t *testing.T) {
 	}
 }
 
-func TestHoldBetweenTransactionsOfTrim(t *testing.T) {
+// A hold may begin after a trim has chosen the file to remove.
+func TestHoldDuringTrim(t *testing.T) {
 	s := open(t, pathOf(t))
-	fill(t, s, 1, 1000, 100)
-	defer s.Hold(300).Release() // after the trim has chosen the entries
-	if removed, err := s.trimUpTo(300); removed || err != nil {
+	fill(t, s, 1, 1000, 1000)
+	oldest, ok := s.segments.Oldest()
+	if !ok {
+		t.Fatal("the log has one file")
+	}
+	hold := s.Hold(oldest.Last)
+	if removed, err := s.trimOldest(oldest); removed || err != nil {
 		t.Error(removed, err)
 	}
-	if removed, err := s.trimUpTo(299); !removed || err != nil {
+	hold.Move(oldest.Last + 1)
+	if removed, err := s.trimOldest(oldest); !removed || err != nil {
 		t.Error(removed, err)
 	}
-	wantContent(t, s, 300, 1000, 100)
+	wantContent(t, s, oldest.Last+1, 1000, 1000)
+	if removed, err := s.trimOldest(oldest); removed || err != nil { // another trim was faster
+		t.Error(removed, err)
+	}
+	hold.Release()
 }
 
 // A follower that hangs must not fill the disk.
@@ -71,8 +86,8 @@ func TestHoldsAreGivenUpForSpace(t *testing.T) {
 	wantSpan(t, s, 1, 2000) // within the bound of holds
 	fill(t, s, 2001, 4000, 1331)
 	deleteRange(t, s, 1, 3990)
-	if used, err := s.used(); err != nil || used > bound {
-		t.Errorf("%d bytes in use, %v", used, err)
+	if used, _ := s.Size(); used > bound {
+		t.Errorf("%d bytes in use", used)
 	}
 	if given := givenUp(t, s); given != 1 || s.holds.count() != 0 {
 		t.Errorf("%v holds given up, %d are there", given, s.holds.count())
@@ -86,8 +101,8 @@ func TestHoldsAreGivenUpForSpace(t *testing.T) {
 	next.Move(7500)
 	first, _ := s.FirstIndex()
 	deleteRange(t, s, first, 7990)
-	if used, err := s.used(); err != nil || used > bound || s.holds.count() != 1 {
-		t.Errorf("%d bytes in use with a hold of the end, %v; %d holds", used, err, s.holds.count())
+	if used, _ := s.Size(); used > bound || s.holds.count() != 1 {
+		t.Errorf("%d bytes in use with a hold of the end; %d holds", used, s.holds.count())
 	}
 }
 
@@ -104,7 +119,7 @@ func TestHoldsDoNotLimitRaftsDeletions(t *testing.T) {
 
 func TestHeldBytesDefault(t *testing.T) {
 	for maxBytes, want := range map[int64]int64{16 << 20: 16<<20 + 1<<30, 4 << 30: 8 << 30} {
-		c, err := Config{Path: "x", Logger: quiet(), MaxBytes: maxBytes}.withDefaults()
+		c, err := Config{Dir: "x", Logger: quiet(), MaxBytes: maxBytes}.withDefaults()
 		if err != nil || c.HeldBytes != want {
 			t.Errorf("%d for a log of %d, want %d (%v)", c.HeldBytes, maxBytes, want, err)
 		}

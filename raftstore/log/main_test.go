@@ -18,12 +18,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
-func pathOf(t testing.TB) string { return filepath.Join(t.TempDir(), "log.db") }
+func pathOf(t testing.TB) string { return filepath.Join(t.TempDir(), "log") }
 
-// open opens a log that the test's end closes, with small bounds on address space.
+// segmentBytes is the size of a file of the log in tests: small, so that they have several.
+const segmentBytes = 64 << 10
+
+// open opens a log that the test's end closes, with small files.
 func open(t testing.TB, path string, change ...func(*Config)) *Store {
 	t.Helper()
-	cfg := Config{Path: path, Logger: quiet(), MaxBytes: 64 << 20}
+	cfg := Config{Dir: path, Logger: quiet(), MaxBytes: 64 << 20, SegmentBytes: segmentBytes}
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -101,15 +104,22 @@ func wantContent(t testing.TB, s *Store, first, last uint64, size int) {
 	}
 }
 
-// crashed returns a copy of the file of an open log, as a crash of the process would leave it now.
+// wantTrimmed checks that the log begins at or before an entry, by less than the size of a file, and
+// that all entries from its first to last can be read.
+func wantTrimmed(t testing.TB, s *Store, first, last uint64, size int) {
+	t.Helper()
+	begins, _ := s.FirstIndex()
+	if begins > first || first-begins > segmentBytes/uint64(Footprint(size)) {
+		t.Fatalf("log begins with %d, want %d or somewhat less", begins, first)
+	}
+	wantContent(t, s, begins, last, size)
+}
+
+// crashed returns a copy of the folder of an open log, as a crash of the process would leave it now.
 func crashed(t testing.TB, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	to := pathOf(t)
-	if err := os.WriteFile(to, b, 0o600); err != nil {
+	if err := os.CopyFS(to, os.DirFS(path)); err != nil {
 		t.Fatal(err)
 	}
 	return to

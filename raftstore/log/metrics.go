@@ -1,12 +1,10 @@
 package log
 
 import (
-	"encoding/binary"
 	"time"
 
 	"github.com/hashicorp/raft"
 	"github.com/prometheus/client_golang/prometheus"
-	"go.etcd.io/bbolt"
 )
 
 // metrics are the metrics of one open log, registered while it is open.
@@ -19,7 +17,6 @@ type metrics struct {
 	appendedBytes   prometheus.Counter
 	stalled         prometheus.Counter
 	trimmed, resets prometheus.Counter
-	shrunk          prometheus.Counter
 	holdsGivenUp    prometheus.Counter
 	corrupt         prometheus.Counter
 	cacheHits       prometheus.Counter
@@ -55,17 +52,13 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 			Name: "quorate_raftstore_log_resets_total",
 			Help: "Times that a snapshot replaced the whole log.",
 		}),
-		shrunk: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "quorate_raftstore_log_shrunk_total",
-			Help: "Times that the log's file was replaced by a smaller one, because the disk was short of space.",
-		}),
 		holdsGivenUp: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_holds_given_up_total",
 			Help: "Holds on old entries given up because the entries took too much space.",
 		}),
 		corrupt: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_corrupt_total",
-			Help: "Times that damage was found in the log file.",
+			Help: "Times that damage was found in the log.",
 		}),
 		cacheHits: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_cache_hits_total",
@@ -81,7 +74,7 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 	}
 	m.registry = reg
 	m.collectors = append(m.gauges(s), m.appendSeconds, m.appendedEntries, m.appendedBytes, m.stalled, m.trimmed,
-		m.resets, m.shrunk, m.holdsGivenUp, m.corrupt, m.cacheHits, m.cacheMisses)
+		m.resets, m.holdsGivenUp, m.corrupt, m.cacheHits, m.cacheMisses)
 	reg.MustRegister(m.collectors...)
 	return m
 }
@@ -95,27 +88,30 @@ func (m *metrics) gauges(s *Store) []prometheus.Collector {
 		}, func() float64 { return float64(s.watch.inFlight()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_bytes",
-			Help: "Bytes of the log file in use.",
+			Help: "Bytes of the entries in the log.",
 		}, func() float64 {
 			used, _ := s.Size()
 			return float64(used)
 		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_file_bytes",
-			Help: "Bytes of the log file, those included that later entries will reuse.",
-		}, func() float64 { return float64(s.FileBytes()) }),
+			Help: "Bytes of the files of the log, those included that are reserved for later entries.",
+		}, func() float64 {
+			_, allocated := s.segments.Bytes()
+			return float64(allocated)
+		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_first_index",
 			Help: "Index of the oldest entry in the log.",
-		}, func() float64 { return float64(s.span.Load().first) }),
+		}, func() float64 { return float64(s.span().first) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_last_index",
 			Help: "Index of the newest entry in the log.",
-		}, func() float64 { return float64(s.span.Load().last) }),
+		}, func() float64 { return float64(s.span().last) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_entries",
 			Help: "Entries in the log.",
-		}, func() float64 { return float64(s.span.Load().len()) }),
+		}, func() float64 { return float64(s.span().len()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_holds",
 			Help: "Holds on old entries, for followers and for snapshots being read.",
@@ -154,20 +150,7 @@ func (m *metrics) appended(entries []*raft.Log, took time.Duration) {
 // oldestAge returns the age of the oldest entry. It returns 0 if there is none or if the entry has
 // no time, like the one of a bootstrap.
 func (s *Store) oldestAge() time.Duration {
-	var at time.Time
-	err := s.view(func(tx *bbolt.Tx) error {
-		c := tx.Bucket(logsBucket()).Cursor()
-		for k, v := c.First(); len(k) == keyBytes && at.IsZero(); k, v = c.Next() {
-			rec, err := parseRecord(v, binary.BigEndian.Uint64(k))
-			if err != nil {
-				return err
-			}
-			if at, err = rec.time(); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	at, err := s.segments.FirstTime()
 	if err != nil || at.IsZero() { // empty, closed or damaged: reads report it
 		return 0
 	}

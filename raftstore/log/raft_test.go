@@ -195,7 +195,7 @@ func TestFollowerAcceptsEntriesAfterSnapshotOverDivergentLog(t *testing.T) {
 // A node stores entries, takes snapshots, is killed, and starts again.
 func TestRaftRunsOnTheLog(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "log.db")
+	path := filepath.Join(dir, "log")
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(dir, 2, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package log
 
 import (
-	"encoding/binary"
 	"fmt"
 	"sync"
 	"testing"
@@ -48,24 +47,20 @@ func reclaim(t *testing.T, s *Store, index uint64) {
 func TestReclaim(t *testing.T) {
 	const size, last = 10_000, 3000
 	disk := smalldisk.New(t, 64<<20)
-	path := disk.Dir + "/log.db"
+	path := disk.Dir + "/log"
 	s := open(t, path)
 	castVote(t, s, 7, "n2")
 	for from := uint64(1); from <= last; from += 100 {
 		store(t, s, aged(from, 100, size, time.Minute))
 	}
 	reclaim(t, s, last-200)
-	first, _ := s.FirstIndex()
-	if first != last-200 { // which are more than reclaimKeepBytes
-		t.Errorf("the log begins with %d", first)
-	}
-	wantContent(t, s, first, last, size)
+	wantTrimmed(t, s, last-200, last, size) // which are more than reclaimKeepBytes
 	wantVote(t, s, 7, "n2")
 	if free := disk.Free(); free < 48<<20 {
 		t.Errorf("%d MiB are free", free>>20)
 	}
 	reclaim(t, s, last+1000) // of a snapshot that this log does not reach
-	first, _ = s.FirstIndex()
+	first, _ := s.FirstIndex()
 	if kept := (last - first) * size; kept < reclaimKeepBytes/4 || kept > reclaimKeepBytes {
 		t.Errorf("%d bytes are kept of the whole log", kept)
 	}
@@ -78,7 +73,7 @@ func TestReclaim(t *testing.T) {
 // The entry of the newest snapshot stays, and so do those that a hold keeps.
 func TestReclaimKeepsTheSnapshotsEntryAndHolds(t *testing.T) {
 	s := open(t, pathOf(t))
-	for from := uint64(1); from <= 10; from++ {
+	for from := uint64(1); from <= 10; from++ { // each in a file of its own
 		store(t, s, aged(from, 1, 2<<20, time.Minute))
 	}
 	hold := s.Hold(4)
@@ -91,23 +86,20 @@ func TestReclaimKeepsTheSnapshotsEntryAndHolds(t *testing.T) {
 	wantContent(t, s, 10, 10, 2<<20)
 }
 
-// Without space for the copy, nothing is lost and the file stays in use.
-func TestReclaimWithoutSpace(t *testing.T) {
+// Reclaim frees space on a full disk, and then reserves the next file.
+func TestReclaimOnFullDisk(t *testing.T) {
 	disk := smalldisk.New(t, 32<<20)
-	s := open(t, disk.Dir+"/log.db")
+	s := open(t, disk.Dir+"/log")
 	castVote(t, s, 3, "n1")
 	fill(t, s, 1, 1000, 10_000)
-	disk.Fill(100 << 10)
-	if err := s.Reclaim(600); !OutOfSpace(err) { // the rest takes 4 MB
-		t.Fatalf("got %v", err)
-	}
-	first, _ := s.FirstIndex()
-	wantContent(t, s, first, 1000, 10_000)
-	wantVote(t, s, 3, "n1")
-	store(t, s, entries(1001, 10, 10_000)) // in the pages of the trimmed entries
-	disk.Clear()
+	disk.Fill(0)
 	reclaim(t, s, 600)
-	wantContent(t, s, first, 1010, 10_000)
+	wantTrimmed(t, s, 600, 1000, 10_000)
+	wantVote(t, s, 3, "n1")
+	store(t, s, entries(1001, 10, 10_000))
+	if free := disk.Free(); free < 5<<20 {
+		t.Errorf("%d bytes are free", free)
+	}
 }
 
 // Raft appends and reads while the file is replaced.
@@ -140,24 +132,17 @@ func TestReclaimWhileRaftWrites(t *testing.T) {
 	}
 }
 
-// What Written says an entry takes is at least by how much the file grows.
+// What Written says that entries take is what they take.
 func TestFootprint(t *testing.T) {
-	for _, size := range []int{10, 300, 2100, 4100, 100_000, 1 << 20} {
+	for _, size := range []int{0, 10, 300, 2100, 4100, 100_000, 1 << 20} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			s := open(t, pathOf(t))
-			before, written := s.FileBytes(), s.Written()
-			fill := min(500, max(40, 2<<20/size))
-			for i := range fill {
-				store(t, s, entries(uint64(i)+1, 1, size))
-			}
-			// Each append rewrites the last page, with up to two entries, in pages that later ones
-			// reuse.
-			reused := int64(64<<10 + 6*size)
-			if grown, said := s.FileBytes()-before, s.Written()-written; grown > said+reused {
-				t.Errorf("%d entries took %d bytes, said %d", fill, grown, said)
-			}
-			if said := s.Written() - written; said > int64(fill*(2*size+entryFootprint+binary.MaxVarintLen64)) {
-				t.Errorf("%d entries are said to take %d bytes", fill, said)
+			s := open(t, pathOf(t), func(c *Config) { c.SegmentBytes = 64 << 20 })
+			store(t, s, entries(1, 1, 0))
+			before, _ := s.Size()
+			written := s.Written()
+			store(t, s, entries(2, 30, size))
+			if used, _ := s.Size(); used-before != s.Written()-written {
+				t.Errorf("30 entries took %d bytes, said %d", used-before, s.Written()-written)
 			}
 		})
 	}

@@ -1,35 +1,41 @@
 package log
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"testing"
 
-	"go.etcd.io/bbolt"
+	"github.com/google/go-cmp/cmp"
 
+	"quorate/raftstore/log/segment"
 	"quorate/raftstore/smalldisk"
 )
 
-// TestFullDisk fills the disk at different points of a log's life. Stored entries remain and failed
-// ones are absent, also after a crash, and the log accepts entries again once there is space.
+// TestFullDisk fills the disk at different points of a log's life. Stored entries remain, also after a
+// crash, failed ones are absent, and the log accepts entries again once there is space.
 func TestFullDisk(t *testing.T) {
 	const size = 900
 	for seed := range uint64(4) {
 		disk := smalldisk.New(t, 12<<20)
-		path := disk.Dir + "/log.db"
+		path := disk.Dir + "/log"
 		random := rand.New(rand.NewPCG(seed, 1))
 		s := open(t, path)
 		next := uint64(1)
 		for range 4 {
 			disk.Fill(random.Int64N(2 << 20))
-			next = appendUntilFull(t, s, next, 1+random.IntN(200), size)
+			batch := 1 + random.IntN(200)
+			next = appendUntilFull(t, s, next, batch, size)
 			wantContent(t, s, 1, next-1, size)
 
 			after := open(t, crashed(t, path))
-			wantContent(t, after, 1, next-1, size)
+			last, _ := after.LastIndex()
+			if last < next-1 || last >= next+uint64(batch) { // it may have the first ones of the append that failed
+				t.Errorf("after a crash the log ends with %d, want %d", last, next-1)
+			}
+			wantContent(t, after, 1, last, size)
 
 			disk.Clear()
 			store(t, s, entries(next, 10, size))
@@ -61,7 +67,7 @@ func appendUntilFull(t *testing.T, s *Store, next uint64, batch, size int) uint6
 func TestFailedWritesAreReported(t *testing.T) {
 	disk := smalldisk.New(t, 8<<20)
 	var reported []error
-	s := open(t, disk.Dir+"/log.db", func(c *Config) { c.OnError = func(err error) { reported = append(reported, err) } })
+	s := open(t, disk.Dir+"/log", func(c *Config) { c.OnError = func(err error) { reported = append(reported, err) } })
 	disk.Fill(0)
 	appendUntilFull(t, s, 1, 100, 900)
 	if len(reported) != 1 || !OutOfSpace(reported[0]) || errors.Is(reported[0], ErrInDoubt) {
@@ -69,27 +75,24 @@ func TestFailedWritesAreReported(t *testing.T) {
 	}
 }
 
-// A sync that fails after the transaction's last page was written leaves the outcome unknown.
+// A write in doubt is reported as such, and to OnError.
 func TestWriteInDoubt(t *testing.T) {
 	var reported error
 	s := open(t, pathOf(t), func(c *Config) { c.OnError = func(err error) { reported = err } })
-	id := 0
-	if err := s.db.Update(func(tx *bbolt.Tx) error { id = tx.ID(); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	store(t, s, entries(1, 3, 10))
 	failure := errors.New("input/output error")
-	if err := s.writeError(failure, id); !errors.Is(err, ErrInDoubt) || !errors.Is(err, failure) || !errors.Is(reported, ErrInDoubt) {
-		t.Errorf("a write that can be read back: %v, reported %v", err, reported)
+	if err := s.failed(fmt.Errorf("%w: %w", segment.ErrInDoubt, failure)); !errors.Is(err, ErrInDoubt) || !errors.Is(err, failure) || !errors.Is(reported, ErrInDoubt) {
+		t.Errorf("%v, reported %v", err, reported)
 	}
-	if err := s.writeError(failure, id+1); errors.Is(err, ErrInDoubt) || !errors.Is(err, failure) {
-		t.Errorf("a write that can't: %v", err)
+	if err := s.failed(failure); errors.Is(err, ErrInDoubt) || !errors.Is(err, failure) || errors.Is(reported, ErrInDoubt) {
+		t.Errorf("one that certainly failed: %v, reported %v", err, reported)
 	}
 }
 
 // Entries still fit into a full disk for a while, because their space was reserved.
 func TestAllocatedSpace(t *testing.T) {
 	disk := smalldisk.New(t, 24<<20)
-	s := open(t, disk.Dir+"/log.db")
+	s := open(t, disk.Dir+"/log", func(c *Config) { c.SegmentBytes = 4 << 20 })
 	store(t, s, entries(1, 10, 900))
 	if err := s.Allocate(); err != nil {
 		t.Fatal(err)
@@ -110,22 +113,15 @@ func TestAllocatedSpace(t *testing.T) {
 	}
 }
 
-// Close must not write either: it would store bolt's list of free pages.
+// Close must not write either.
 func TestNoWritesAfterErrInDoubt(t *testing.T) {
 	path := pathOf(t)
 	s := open(t, path)
 	store(t, s, entries(1, 3, 10))
-	id := 0
-	if err := s.db.Update(func(tx *bbolt.Tx) error { id = tx.ID(); return nil }); err != nil {
+	if err := s.failed(segment.ErrInDoubt); !errors.Is(err, ErrInDoubt) {
 		t.Fatal(err)
 	}
-	if err := s.writeError(errors.New("input/output error"), id); !errors.Is(err, ErrInDoubt) {
-		t.Fatal(err)
-	}
-	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := contentOf(t, path)
 	for what, err := range map[string]error{
 		"append":   s.StoreLogs(entries(4, 1, 10)),
 		"leap":     s.StoreLogs(entries(9, 1, 10)),
@@ -141,10 +137,25 @@ func TestNoWritesAfterErrInDoubt(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	after, err := os.ReadFile(path)
-	if err != nil || !bytes.Equal(before, after) {
-		t.Errorf("the file has changed: %v", err)
+	if diff := cmp.Diff(before, contentOf(t, path)); diff != "" {
+		t.Errorf("the files have changed:\n%s", diff)
 	}
+}
+
+// contentOf returns the content of the files in a folder by their names.
+func contentOf(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	found, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]byte{}
+	for _, entry := range found {
+		if all[entry.Name()], err = os.ReadFile(filepath.Join(dir, entry.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
 }
 
 // An append that fails after a truncation leaves Raft with a last entry that the log no longer has,
@@ -157,7 +168,7 @@ func TestAppendFailsAfterTruncation(t *testing.T) {
 
 func appendAfterTruncation(t *testing.T, low, last uint64) {
 	disk := smalldisk.New(t, 12<<20)
-	path := disk.Dir + "/log.db"
+	path := disk.Dir + "/log"
 	var reported error
 	s := open(t, path, func(c *Config) { c.OnError = func(err error) { reported = err } })
 	fill(t, s, 1, last, 900)
@@ -177,8 +188,14 @@ func appendAfterTruncation(t *testing.T, low, last uint64) {
 		t.Fatal(err)
 	}
 	again := open(t, path)
-	wantContent(t, again, 1, low-1, 900)
+	now, _ := again.LastIndex()
+	if now < low-1 || now > last {
+		t.Errorf("after a restart the log ends with %d", now)
+	}
+	wantContent(t, again, 1, now, 900)
+	deleteRange(t, again, low, last)
 	store(t, again, entries(low, 1, 900))
+	wantContent(t, open(t, crashed(t, path)), 1, low, 900)
 }
 
 // A failed append is in doubt if it was to replace conflicting entries, and not if a snapshot
@@ -190,7 +207,7 @@ func TestAppendFailsAfterReset(t *testing.T) {
 	}{"all_conflict": {1, true}, "a_snapshot": {11, false}} {
 		t.Run(name, func(t *testing.T) {
 			disk := smalldisk.New(t, 12<<20)
-			s := open(t, disk.Dir+"/log.db")
+			s := open(t, disk.Dir+"/log")
 			store(t, s, entries(1, 10, 900))
 			deleteRange(t, s, 1, 10)
 			disk.Fill(0)

@@ -1,13 +1,9 @@
 package log
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
-
-	"go.etcd.io/bbolt"
 )
 
 // The keys of Raft's stable values. The library does not export them; a test compares them.
@@ -16,9 +12,6 @@ const (
 	LastVoteTerm = "LastVoteTerm"
 	LastVoteCand = "LastVoteCand"
 )
-
-// pair is a key of the stable store and its value.
-type pair struct{ key, value []byte }
 
 // Set stores a stable value of Raft and syncs it. If the value is the candidate of a vote, Set
 // stores the term of the vote in the same transaction: SetUint64 has only kept that term in memory.
@@ -30,12 +23,12 @@ func (s *Store) Set(key, value []byte) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if string(key) != LastVoteCand {
-		return s.putStable(pair{key, value})
+		return s.putStable(map[string][]byte{string(key): value})
 	}
 	if s.voteTerm == nil {
 		return errVoteWithoutTerm
 	}
-	err := s.putStable(pair{[]byte(LastVoteTerm), s.voteTerm}, pair{key, value})
+	err := s.putStable(map[string][]byte{LastVoteTerm: s.voteTerm, LastVoteCand: value})
 	if err == nil {
 		s.voteTerm = nil // young after an error, so that a retry stores both
 	}
@@ -46,48 +39,29 @@ func (s *Store) Set(key, value []byte) error {
 // expect.
 var errVoteWithoutTerm = errors.New("store vote: the candidate arrived without its term; this build does not fit the Raft library")
 
-// putStable stores values in one transaction. The caller holds writing.
-func (s *Store) putStable(pairs ...pair) error {
+// putStable stores values together. The caller holds writing.
+func (s *Store) putStable(values map[string][]byte) error {
+	err := s.writable()
 	// gofail: var termBeforeSync struct{}
-	err := s.update(func(tx *bbolt.Tx) error {
-		conf := tx.Bucket(confBucket())
-		var errs []error
-		for _, p := range pairs {
-			errs = append(errs, conf.Put(p.key, p.value), conf.Put(checksumKey(p.key), checksumOf(p.key, p.value)))
-		}
-		return errors.Join(errs...)
-	})
+	if err == nil {
+		err = s.failed(s.stable.Set(values))
+	}
 	// gofail: var termAfterSync struct{}
 	if err != nil {
-		return fmt.Errorf("set %s in log %s: %w", pairs[0].key, s.cfg.Path, err)
+		return fmt.Errorf("store term or vote in log %s: %w", s.cfg.Dir, err)
 	}
 	return nil
 }
 
-// checksumKey returns the key under which the checksum of a value is stored. Without a checksum, a
-// node whose disk has changed its term or vote might vote twice in one term. Values that other
-// programs stored have no checksum.
-func checksumKey(key []byte) []byte { return append([]byte("crc32c/"), key...) }
-
-func checksumOf(key, value []byte) []byte {
-	return binary.BigEndian.AppendUint32(nil, crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value))
-}
-
-// Get returns a value stored by Set, ErrKeyNotFound, or a *Corrupt if the value does not match its
-// checksum.
-func (s *Store) Get(key []byte) (value []byte, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
-		stored, seal := tx.Bucket(confBucket()).Get(key), tx.Bucket(confBucket()).Get(checksumKey(key))
-		if stored == nil && seal == nil {
-			return ErrKeyNotFound
-		}
-		if seal != nil && (stored == nil || !bytes.Equal(seal, checksumOf(key, stored))) {
-			return s.counted(&Corrupt{Path: s.cfg.Path, Reason: fmt.Sprintf("the checksum of the stored %s does not match", key)})
-		}
-		value = append([]byte{}, stored...)
-		return nil
-	})
-	return value, err
+// Get returns a value stored by Set, or ErrKeyNotFound.
+func (s *Store) Get(key []byte) ([]byte, error) {
+	if s.closed.Load() {
+		return nil, ErrClosed
+	}
+	if value := s.stable.Get(string(key)); value != nil {
+		return value, nil
+	}
+	return nil, ErrKeyNotFound
 }
 
 // SetUint64 is Set for a number. It keeps the term of a vote in memory until Set stores it with the
@@ -110,7 +84,7 @@ func (s *Store) GetUint64(key []byte) (uint64, error) {
 		return 0, err
 	}
 	if len(value) != 8 {
-		return 0, s.counted(&Corrupt{Path: s.cfg.Path, Reason: fmt.Sprintf("the stored %s is not a number", key)})
+		return 0, s.counted(&Corrupt{Path: s.cfg.Dir, Reason: fmt.Sprintf("the stored %s is not a number", key)})
 	}
 	return binary.BigEndian.Uint64(value), nil
 }

@@ -2,17 +2,15 @@ package log
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/go-msgpack/v2/codec"
 	"github.com/hashicorp/raft"
-	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
-	"go.etcd.io/bbolt"
 )
 
 func TestStoreKeepsEntries(t *testing.T) {
@@ -58,49 +56,6 @@ func TestStoreKeepsEntries(t *testing.T) {
 		}
 		check(t, open(t, path))
 	})
-}
-
-func TestStoreIsInTheFormatOfRaftBoltdb(t *testing.T) {
-	path := pathOf(t)
-	s := open(t, path)
-	want := entries(1, 50, 1331)
-	store(t, s, want)
-	if err := s.SetUint64([]byte("CurrentTerm"), 7); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := raftboltdb.New(raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{Timeout: time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer theirs.Close()
-	if term, err := theirs.GetUint64([]byte("CurrentTerm")); err != nil || term != 7 {
-		t.Fatalf("term %d, %v", term, err)
-	}
-	for _, e := range want {
-		var got raft.Log
-		if err := theirs.GetLog(e.Index, &got); err != nil {
-			t.Fatal(err)
-		}
-		if !got.AppendedAt.Equal(e.AppendedAt) || len(got.Extensions) != sealBytes {
-			t.Fatalf("entry %d: time %v, seal %x", e.Index, got.AppendedAt, got.Extensions)
-		}
-		// The record equals what raft-boltdb would write for an entry with the checksum in
-		// Extensions.
-		var encoded bytes.Buffer
-		var handle codec.MsgpackHandle
-		handle.TimeNotBuiltin = true
-		sealed := *e
-		sealed.Extensions = got.Extensions
-		if err := codec.NewEncoder(&encoded, &handle).Encode(&sealed); err != nil {
-			t.Fatal(err)
-		}
-		if ours := appendRecord(nil, e); !bytes.Equal(ours, encoded.Bytes()) {
-			t.Fatalf("entry %d is\n%x, raft-boltdb writes\n%x", e.Index, ours, encoded.Bytes())
-		}
-	}
 }
 
 func TestStoreRefusesEntriesOutOfOrder(t *testing.T) {
@@ -166,23 +121,23 @@ func TestOpenRefusesAFileInUse(t *testing.T) {
 	path := pathOf(t)
 	s := open(t, path)
 	fill(t, s, 1, 5, 20)
-	_, err := Open(Config{Path: path, Logger: quiet(), LockTimeout: 60 * time.Millisecond})
+	_, err := Open(Config{Dir: path, Logger: quiet(), LockTimeout: 60 * time.Millisecond})
 	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("second open: %v", err)
 	}
-	if err := s.DeleteRange(1, 5); err != nil { // makes a new file, which must be locked as well
+	if err := s.DeleteRange(1, 5); err != nil { // the log stays locked
 		t.Fatal(err)
 	}
-	if _, err := Open(Config{Path: path, Logger: quiet(), LockTimeout: 60 * time.Millisecond}); !errors.Is(err, ErrLocked) {
+	if _, err := Open(Config{Dir: path, Logger: quiet(), LockTimeout: 60 * time.Millisecond}); !errors.Is(err, ErrLocked) {
 		t.Fatalf("second open after removal of all: %v", err)
 	}
 }
 
 func TestOpenRefusesBadConfig(t *testing.T) {
 	for name, cfg := range map[string]Config{
-		"no path":        {Logger: quiet()},
-		"no logger":      {Path: pathOf(t)},
-		"negative limit": {Path: pathOf(t), Logger: quiet(), MaxAge: -1},
+		"no folder":      {Logger: quiet()},
+		"no logger":      {Dir: pathOf(t)},
+		"negative limit": {Dir: pathOf(t), Logger: quiet(), MaxAge: -1},
 	} {
 		if s, err := Open(cfg); err == nil {
 			t.Errorf("%s: opened", name)
@@ -232,48 +187,36 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	var got raft.Log
 	for i := uint64(1); i <= 122; i++ {
-		if err := s.GetLog(i, &got); err != nil || binary.BigEndian.Uint64(indexKeyOf(got)) != i {
+		if err := s.GetLog(i, &got); err != nil || got.Index != i {
 			t.Fatalf("entry %d: %v, %d", i, err, got.Index)
 		}
 	}
 }
 
-func indexKeyOf(l raft.Log) []byte {
-	k := indexKey(l.Index)
-	return k[:]
-}
-
-// Get returns an error for a term or vote that the disk has changed, and accepts a value that
-// another program stored without a checksum.
+// Open returns an error for a term and vote that the disk has changed, or lost.
 func TestDamagedStableValueIsFound(t *testing.T) {
-	s := open(t, pathOf(t))
-	put := func(key, value string) {
-		t.Helper()
-		if err := s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(confBucket()).Put([]byte(key), []byte(value)) }); err != nil {
+	path := pathOf(t)
+	s := open(t, path)
+	castVote(t, s, 7, "n2")
+	fill(t, s, 1, 3, 20)
+	for what, change := range map[string]func(name string) error{
+		"changed": func(name string) error {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(name, bytes.ReplaceAll(b, []byte("n2"), []byte("n3")), 0o600)
+		},
+		"cut short": func(name string) error { return os.Truncate(name, 100) },
+		"removed":   os.Remove,
+	} {
+		copied := crashed(t, path)
+		if err := change(filepath.Join(copied, stableFile)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	put(CurrentTerm, "\x00\x00\x00\x00\x00\x00\x00\x07")
-	if v, err := s.GetUint64([]byte(CurrentTerm)); err != nil || v != 7 {
-		t.Errorf("term %d, %v", v, err)
-	}
-	err := errors.Join(s.SetUint64([]byte(CurrentTerm), 9), s.SetUint64([]byte(LastVoteTerm), 9), s.Set([]byte(LastVoteCand), []byte("n2")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	put(CurrentTerm, "\x00\x00\x00\x00\x00\x00\x00\x0b")
-	put(LastVoteCand, "n3")
-	if v, err := s.GetUint64([]byte(CurrentTerm)); !isCorrupt(err) {
-		t.Errorf("term %d, %v", v, err)
-	}
-	if v, err := s.Get([]byte(LastVoteCand)); !isCorrupt(err) {
-		t.Errorf("vote %s, %v", v, err)
-	}
-	if err := s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(confBucket()).Delete([]byte(CurrentTerm)) }); err != nil {
-		t.Fatal(err)
-	}
-	if v, err := s.GetUint64([]byte(CurrentTerm)); !isCorrupt(err) {
-		t.Errorf("a term whose key is damaged: got %d, %v", v, err)
+		if _, err := Open(Config{Dir: copied, Logger: quiet()}); !isCorrupt(err) || !strings.Contains(err.Error(), copied) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 

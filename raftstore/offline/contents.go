@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"quorate/progress"
 	"quorate/raftstore"
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/log"
@@ -23,23 +24,25 @@ type contents struct {
 }
 
 // readContents opens the log, passes it to scan, and reads the contents. If the log can't be read,
-// the contents are those of the newest undamaged snapshot.
-func readContents(dir string, archive *snapshot.Archive, snapshots []snapshot.Examined, scan func(*log.Store) error) (*contents, error) {
-	l, err := log.OpenReadOnly(log.Config{Path: filepath.Join(dir, raftstore.LogFile), Logger: silent()})
+// the contents are those of the newest undamaged snapshot. It shows how far it is.
+func readContents(dir string, archive *snapshot.Archive, snapshots []snapshot.Examined, shown *progress.Progress, scan func(*log.Store) error) (*contents, error) {
+	l, err := log.OpenReadOnly(log.Config{
+		Dir: filepath.Join(dir, raftstore.LogDir), BoltFile: filepath.Join(dir, raftstore.BoltFile), Logger: silent(),
+	})
 	if err != nil {
 		p := &contents{tree: state.NewTree()}
-		return p, errors.Join(err, p.restore(archive, snapshots))
+		return p, errors.Join(err, p.restore(archive, snapshots, shown))
 	}
 	scanErr := scan(l)
-	p, err := restoreAndReplay(archive, snapshots, l)
+	p, err := restoreAndReplay(archive, snapshots, l, shown)
 	return p, errors.Join(err, scanErr, l.Close())
 }
 
 // restoreAndReplay reads the newest undamaged snapshot and applies the log entries after it. With
 // an error about damage, it returns the state before the damage.
-func restoreAndReplay(archive *snapshot.Archive, snapshots []snapshot.Examined, entries *log.Store) (*contents, error) {
+func restoreAndReplay(archive *snapshot.Archive, snapshots []snapshot.Examined, entries *log.Store, shown *progress.Progress) (*contents, error) {
 	p := &contents{tree: state.NewTree()}
-	if err := p.restore(archive, snapshots); err != nil {
+	if err := p.restore(archive, snapshots, shown); err != nil {
 		return p, err
 	}
 	first, err := entries.FirstIndex()
@@ -53,6 +56,7 @@ func restoreAndReplay(archive *snapshot.Archive, snapshots []snapshot.Examined, 
 	if first > p.index+1 {
 		return p, fmt.Errorf("entries %d to %d are missing: the log begins with %d, and no whole snapshot reaches it", p.index+1, first-1, first)
 	}
+	shown.Begin("apply the log", int64(max(last, p.index)-p.index), progress.Count("entries"))
 	for p.index < last {
 		var entry raft.Log
 		if err := entries.GetLog(p.index+1, &entry); err != nil {
@@ -64,12 +68,13 @@ func restoreAndReplay(archive *snapshot.Archive, snapshots []snapshot.Examined, 
 		if err := p.apply(&entry); err != nil {
 			return p, err
 		}
+		shown.Add(1)
 	}
 	return p, nil
 }
 
 // restore reads the newest undamaged snapshot.
-func (p *contents) restore(archive *snapshot.Archive, snapshots []snapshot.Examined) error {
+func (p *contents) restore(archive *snapshot.Archive, snapshots []snapshot.Examined, shown *progress.Progress) error {
 	for _, s := range snapshots {
 		if s.Damage != nil {
 			continue
@@ -78,7 +83,8 @@ func (p *contents) restore(archive *snapshot.Archive, snapshots []snapshot.Exami
 		if err != nil {
 			return err
 		}
-		tree, err := fsm.ReadSnapshot(content)
+		shown.Begin("read snapshot "+s.ID, 0, progress.Bytes()) // its size is that of the compressed file
+		tree, err := fsm.ReadSnapshot(shown.Reader(content))
 		if err := errors.Join(err, content.Close()); err != nil {
 			return fmt.Errorf("snapshot %s: %w", s.ID, err)
 		}

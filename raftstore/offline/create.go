@@ -21,7 +21,7 @@ const (
 	// maxVersion is the largest integer that all JSON readers represent exactly.
 	maxVersion = 1<<53 - 1
 
-	// unfinishedSuffix is the suffix of a folder or log file that is being written.
+	// unfinishedSuffix is the suffix of a folder that is being written.
 	unfinishedSuffix = ".new"
 )
 
@@ -75,7 +75,7 @@ func (c Cluster) write(dir string) (made Created, err error) {
 		return made, err
 	}
 	fork := fsm.Fork{ClusterID: rand.Text(), Gap: c.Gap}
-	return c.created(fork), errors.Join(c.writeTerm(filepath.Join(dir, raftstore.LogFile)), c.writeSnapshot(dir, fork))
+	return c.created(fork), errors.Join(c.writeTerm(filepath.Join(dir, raftstore.LogDir)), c.writeSnapshot(dir, fork))
 }
 
 func (c Cluster) checkGap() error {
@@ -91,7 +91,7 @@ func (c Cluster) created(fork fsm.Fork) Created {
 
 // writeTerm creates the log with the term, and without an entry.
 func (c Cluster) writeTerm(path string) error {
-	l, err := log.Open(log.Config{Path: path, Logger: silent()})
+	l, err := log.Open(log.Config{Dir: path, Logger: silent()})
 	if err != nil {
 		return err
 	}

@@ -3,13 +3,13 @@ package offline
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/raft"
 
+	"quorate/progress"
 	"quorate/raftstore"
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/log"
@@ -80,8 +80,9 @@ type Resource struct {
 
 // Inspect reads a data directory that no node uses, and changes nothing. The report has at most the
 // given number of the newest entries. Damage goes to Report.Problems. Inspect returns an error if
-// the directory holds no state, its snapshots can't be listed, or another process has the log open.
-func Inspect(dataDir string, entries int) (*Report, error) {
+// the directory holds no state, its snapshots can't be listed, or another process has the log open. It
+// shows how far it is.
+func Inspect(dataDir string, entries int, shown *progress.Progress) (*Report, error) {
 	dir := filepath.Join(dataDir, raftstore.RaftDir)
 	archive, snapshots, err := examine(dir)
 	if err != nil {
@@ -96,11 +97,9 @@ func Inspect(dataDir string, entries int) (*Report, error) {
 		}
 		r.Snapshots = append(r.Snapshots, found)
 	}
-	if info, err := os.Stat(filepath.Join(dir, raftstore.LogFile)); err == nil {
-		r.Log.Bytes = info.Size()
-	}
-	p, err := readContents(dir, archive, snapshots, func(l *log.Store) error {
+	p, err := readContents(dir, archive, snapshots, shown, func(l *log.Store) error {
 		r.stable(l)
+		r.Log.Bytes, _ = l.Size()
 		r.newest(l, entries)
 		return nil
 	})

@@ -28,7 +28,7 @@ func TestInspect_reports_missing_entries(t *testing.T) {
 		must(t, err)
 		must(t, l.StoreLog(&raft.Log{Index: first, Term: 1, Type: raft.LogCommand, Data: data}))
 		must(t, l.Close())
-		r, err := offline.Inspect(dir, 0)
+		r, err := offline.Inspect(dir, 0, quiet())
 		must(t, err)
 		if got := fmt.Sprint(r.Problems); want == "" && len(r.Problems) > 0 || !strings.Contains(got, want) {
 			t.Errorf("a log that begins with entry %d: problems %s, want %q", first, got, want)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/hashicorp/raft"
 	"go.uber.org/goleak"
 
+	"quorate/progress"
 	"quorate/raftstore"
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/log"
@@ -23,6 +25,9 @@ import (
 	"quorate/raftstore/state"
 	"quorate/raftstore/testcluster"
 )
+
+// quiet returns the progress of an operation that nobody watches.
+func quiet() *progress.Progress { return progress.New(io.Discard, "", 0, progress.Bytes()) }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -72,7 +77,7 @@ func TestInspect_reports_the_contents_and_changes_nothing(t *testing.T) {
 	t.Parallel()
 	dir, root := stopped(t, 3)
 	before := content(t, dir)
-	r, err := offline.Inspect(dir, 5)
+	r, err := offline.Inspect(dir, 5, quiet())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +123,11 @@ func content(t *testing.T, dir string) string {
 func TestInspect_reports_damage_and_the_undamaged_rest(t *testing.T) {
 	t.Parallel()
 	dir, _ := stopped(t, 1)
-	logFile := filepath.Join(dir, raftstore.RaftDir, raftstore.LogFile)
+	logFiles, err := filepath.Glob(filepath.Join(dir, raftstore.RaftDir, raftstore.LogDir, "*.segment"))
+	if err != nil || len(logFiles) != 1 {
+		t.Fatal(logFiles, err)
+	}
+	logFile := logFiles[0]
 	entries, err := os.ReadFile(logFile)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +142,7 @@ func TestInspect_reports_damage_and_the_undamaged_rest(t *testing.T) {
 	}
 	entry := bytes.Clone(entries)
 	for at := bytes.Index(entry, []byte("uid-o17")); at >= 0; at = bytes.Index(entry, []byte("uid-o17")) {
-		entry[at] ^= 1 // in every page that has it, including free ones
+		entry[at] ^= 1
 	}
 	bad := bytes.Clone(snapshot)
 	bad[len(bad)/2] ^= 1
@@ -146,8 +155,8 @@ func TestInspect_reports_damage_and_the_undamaged_rest(t *testing.T) {
 		{"whole", entries, snapshot, "", 20},
 		{"an entry", entry, snapshot, "is damaged: its checksum does not match", 17},
 		{"the snapshot, and the log has all", entries, bad, "snapshot ", 20},
-		{"the log's beginning", append(make([]byte, 8192), entries[8192:]...), snapshot, "is not a log file, or its beginning is damaged", 10},
-		{"the log cut short", entries[:5000], snapshot, "cut short", 10},
+		{"the log's beginning", append(make([]byte, 512), entries[512:]...), snapshot, "is not a segment of a log, or its beginning is damaged", 10},
+		{"the log cut short", entries[:3000], snapshot, "cut short", 10},
 		{"the log gone", nil, snapshot, "log", 10},
 		{"both", entry, bad, "snapshot ", 17},
 	} {
@@ -156,7 +165,7 @@ func TestInspect_reports_damage_and_the_undamaged_rest(t *testing.T) {
 		if c.log != nil {
 			must(t, os.WriteFile(logFile, c.log, 0o600))
 		}
-		r, err := offline.Inspect(dir, 3)
+		r, err := offline.Inspect(dir, 3, quiet())
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -173,7 +182,7 @@ func TestInspect_reports_damage_and_the_undamaged_rest(t *testing.T) {
 func TestInspect_distinguishes_an_entry_of_another_build_from_damage(t *testing.T) {
 	t.Parallel()
 	dir, root := stopped(t, 1)
-	l, err := log.Open(log.Config{Path: filepath.Join(dir, raftstore.RaftDir, raftstore.LogFile), Logger: slog.New(slog.DiscardHandler)})
+	l, err := log.Open(log.Config{Dir: filepath.Join(dir, raftstore.RaftDir, raftstore.LogDir), Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	last, err := l.LastIndex()
 	must(t, err)
@@ -182,7 +191,7 @@ func TestInspect_distinguishes_an_entry_of_another_build_from_damage(t *testing.
 	newer := []byte{8, 2} // format 2, with nothing that this build can read
 	must(t, errors.Join(l.StoreLog(&raft.Log{Index: last + 1, Term: before.Term, Type: raft.LogCommand, Data: newer}), l.Close()))
 
-	r, err := offline.Inspect(dir, 1)
+	r, err := offline.Inspect(dir, 1, quiet())
 	must(t, err)
 	if !r.OtherBuild || len(r.Problems) != 1 || !strings.Contains(r.Problems[0], fmt.Sprintf("entries of format 2 (its own is 1) at index %d", last+1)) {
 		t.Errorf("problems %q, of another build %v", r.Problems, r.OtherBuild)
@@ -202,10 +211,10 @@ func must(t *testing.T, err error) {
 func TestRecover_keeps_all_that_the_survivor_has_under_higher_versions(t *testing.T) {
 	t.Parallel()
 	dir, root := stopped(t, 3)
-	if _, err := offline.Survey(dir, "n7"); !errors.Is(err, offline.ErrNotMember) {
+	if _, err := offline.Survey(dir, "n7", quiet()); !errors.Is(err, offline.ErrNotMember) {
 		t.Errorf("a directory of another node: %v", err)
 	}
-	s, err := offline.Survey(dir, "n0")
+	s, err := offline.Survey(dir, "n0", quiet())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +232,7 @@ func TestRecover_keeps_all_that_the_survivor_has_under_higher_versions(t *testin
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := offline.Inspect(dir, 0)
+		r, err := offline.Inspect(dir, 0, quiet())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +244,7 @@ func TestRecover_keeps_all_that_the_survivor_has_under_higher_versions(t *testin
 		if err != nil || len(kept) == 0 {
 			t.Errorf("kept aside: %v %v", kept, err)
 		}
-		if s, err = offline.Survey(dir, "n0"); err != nil || len(s.Dropped) != 0 {
+		if s, err = offline.Survey(dir, "n0", quiet()); err != nil || len(s.Dropped) != 0 {
 			t.Fatalf("%+v %v", s, err)
 		}
 	}

@@ -13,9 +13,11 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"quorate/progress"
 	"quorate/raftstore"
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/log"
+	"quorate/raftstore/log/diskio"
 	"quorate/raftstore/snapshot"
 )
 
@@ -45,15 +47,16 @@ type Survivor struct {
 	contents *contents
 }
 
-// Survey reads the data directory of the node called name, and changes nothing.
-func Survey(dataDir, name string) (*Survivor, error) {
+// Survey reads the data directory of the node called name, and changes nothing. It shows how far it
+// is.
+func Survey(dataDir, name string, shown *progress.Progress) (*Survivor, error) {
 	dir := filepath.Join(dataDir, raftstore.RaftDir)
 	archive, snapshots, err := examine(dir)
 	if err != nil {
 		return nil, err
 	}
 	s := &Survivor{Name: name, NewID: rand.Text(), dir: dir}
-	if s.contents, s.Damage = readContents(dir, archive, snapshots, s.scan); errors.Is(s.Damage, log.ErrLocked) {
+	if s.contents, s.Damage = readContents(dir, archive, snapshots, shown, s.scan); errors.Is(s.Damage, log.ErrLocked) {
 		return nil, s.Damage
 	}
 	for _, found := range snapshots {
@@ -116,15 +119,16 @@ func (s *Survivor) Recover(gap uint64) (made Created, aside string, err error) {
 }
 
 // replaceLog replaces the log with one without entries, because the snapshot covers the old entries
-// or they can't be read. The old file remains in the folder aside.
+// or they can't be read. The old files remain in the folder aside. The next start removes the log of
+// a former build.
 func (c Cluster) replaceLog(dir string) error {
-	path := filepath.Join(dir, raftstore.LogFile)
+	path := filepath.Join(dir, raftstore.LogDir)
 	fresh := path + unfinishedSuffix
 	if err := errors.Join(os.RemoveAll(fresh), c.writeTerm(fresh)); err != nil {
 		return err
 	}
 	// gofail: var recoverBeforeRename struct{}
-	if err := os.Rename(fresh, path); err != nil {
+	if err := diskio.ReplaceDir(fresh, path); err != nil {
 		return err
 	}
 	// gofail: var recoverAfterRename struct{}
@@ -132,7 +136,7 @@ func (c Cluster) replaceLog(dir string) error {
 }
 
 // linkAll hard-links the files below from to the same names below to, and syncs. Nothing writes to
-// these files again: Recover replaces the log by another file, and snapshots don't change.
+// these files again: Recover replaces the log by another folder, and snapshots don't change.
 func linkAll(from, to string) error {
 	folders := []string{filepath.Dir(to)}
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {

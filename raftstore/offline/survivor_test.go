@@ -1,6 +1,7 @@
 package offline_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,9 +20,21 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
+// changeLog changes the only file of entries of a node's log.
+func changeLog(t *testing.T, dir string, change func([]byte) []byte) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, raftstore.RaftDir, raftstore.LogDir, "*.segment"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	content, err := os.ReadFile(found[0])
+	must(t, err)
+	must(t, os.WriteFile(found[0], change(content), 0o600))
+}
+
 func openLog(t *testing.T, dir string) *log.Store {
 	t.Helper()
-	l, err := log.Open(log.Config{Path: filepath.Join(dir, raftstore.RaftDir, raftstore.LogFile), Logger: slog.New(slog.DiscardHandler)})
+	l, err := log.Open(log.Config{Dir: filepath.Join(dir, raftstore.RaftDir, raftstore.LogDir), Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	return l
 }
@@ -52,12 +65,12 @@ func TestSurvey_excludes_entries_superseded_by_the_newest_snapshot(t *testing.T)
 	t.Parallel()
 	dir, _ := stopped(t, 1)
 	supersede(t, dir)
-	s, err := offline.Survey(dir, "n0")
+	s, err := offline.Survey(dir, "n0", quiet())
 	must(t, err)
 	if s.Objects != 10 || s.Damage != nil {
 		t.Errorf("%d objects, want the snapshot's 10; damage %v", s.Objects, s.Damage)
 	}
-	r, err := offline.Inspect(dir, 0)
+	r, err := offline.Inspect(dir, 0, quiet())
 	must(t, err)
 	if r.State.Objects != 10 || r.State.Index != s.Index || len(r.Problems) != 0 {
 		t.Errorf("%d objects after %d, want 10 after %d; problems %q", r.State.Objects, r.State.Index, s.Index, r.Problems)
@@ -70,7 +83,7 @@ func TestRecover_keeps_the_old_files(t *testing.T) {
 	dir, _ := stopped(t, 1)
 	for _, round := range []string{"first", "second"} { // the second recovery finds a log without entries
 		before := content(t, filepath.Join(dir, raftstore.RaftDir))
-		s, err := offline.Survey(dir, "n0")
+		s, err := offline.Survey(dir, "n0", quiet())
 		must(t, err)
 		made, aside, err := s.Recover(1000)
 		must(t, err)
@@ -88,11 +101,8 @@ func TestRecover_keeps_the_old_files(t *testing.T) {
 func TestRecover_refuses_a_gap_that_would_reuse_a_version(t *testing.T) {
 	t.Parallel()
 	dir, root := stopped(t, 1)
-	file := filepath.Join(dir, raftstore.RaftDir, raftstore.LogFile)
-	text, err := os.ReadFile(file)
-	must(t, err)
-	must(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "uid-o15", "uid-x15")), 0o600))
-	s, err := offline.Survey(dir, "n0")
+	changeLog(t, dir, func(content []byte) []byte { return bytes.ReplaceAll(content, []byte("uid-o15"), []byte("uid-x15")) })
+	s, err := offline.Survey(dir, "n0", quiet())
 	must(t, err)
 	if s.Damage == nil || s.Index >= root.Index() {
 		t.Fatalf("%+v", s)
@@ -132,8 +142,8 @@ func TestRecover_counts_damaged_snapshots(t *testing.T) {
 	if err != nil || len(newest) != 1 {
 		t.Fatal(newest, err)
 	}
-	must(t, errors.Join(os.Truncate(newest[0], 1), os.Remove(filepath.Join(raftDir, raftstore.LogFile))))
-	s, err := offline.Survey(n.Dir, n.Name)
+	must(t, errors.Join(os.Truncate(newest[0], 1), os.RemoveAll(filepath.Join(raftDir, raftstore.LogDir))))
+	s, err := offline.Survey(n.Dir, n.Name, quiet())
 	must(t, err)
 	if s.Index != older || s.Damage == nil {
 		t.Fatalf("continues from %d, want %d; damage %v", s.Index, older, s.Damage)
@@ -158,7 +168,7 @@ func TestInspect_survives_members_that_cannot_be_decoded(t *testing.T) {
 	must(t, err)
 	must(t, l.StoreLog(&raft.Log{Index: last + 1, Term: 99, Type: raft.LogConfiguration, Data: []byte("\xc1nonsense")}))
 	must(t, l.Close())
-	r, err := offline.Inspect(dir, 1)
+	r, err := offline.Inspect(dir, 1, quiet())
 	must(t, err)
 	if r.State.Objects != root.Len() || len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "members") || len(r.Members) != 1 {
 		t.Errorf("%d objects of %d, members %v, problems %q", r.State.Objects, root.Len(), r.Members, r.Problems)

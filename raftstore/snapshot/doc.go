@@ -8,6 +8,9 @@
 //
 // Invariants: a snapshot that List returns was written and synced completely; one that Open returns
 // has passed its checksum. SelectNewest moves damaged snapshots aside if an older snapshot and the
-// log have all that they held, and keeps the newest of them for inspection. The package starts no
-// goroutines; a Store is safe for concurrent use.
+// log have all that they held, and keeps the newest of them for inspection. A snapshot that arrives
+// from another node in parts (Receive) becomes one of these only as a whole, once it matches the
+// checksum that the other node has of it.
+//
+// The package starts no goroutines; a Store is safe for concurrent use.
 package snapshot

@@ -8,7 +8,9 @@ type metrics struct {
 	writeSeconds prometheus.Histogram
 	failures     prometheus.Counter
 	corrupt      prometheus.Counter
+	discarded    *prometheus.CounterVec
 	index, bytes prometheus.GaugeFunc
+	partial      prometheus.GaugeFunc
 }
 
 // newMetrics returns the metrics of s, registered unless reg is nil. The size and index of the
@@ -35,12 +37,23 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 		corrupt: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_snapshot_corrupt_total", Help: "Times that a damaged snapshot was found.",
 		}),
+		discarded: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_raftstore_snapshot_partial_discarded_total",
+			Help: "Parts of a snapshot from another node that were removed without being installed, by reason.",
+		}, []string{"reason"}),
+		partial: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_snapshot_partial_bytes",
+			Help: "Bytes on disk of the snapshot that is arriving from another node, synced.",
+		}, func() float64 { return float64(s.partialBytes()) }),
 		index: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_snapshot_last_index", Help: "Log index of the newest snapshot.",
 		}, newest(func(index uint64, _ int64) float64 { return float64(index) })),
 		bytes: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_snapshot_last_bytes", Help: "Size of the newest snapshot on disk.",
 		}, newest(func(_ uint64, bytes int64) float64 { return float64(bytes) })),
+	}
+	for _, reason := range []string{discardSuperseded, discardDamaged, discardOutdated, discardNoSpace} {
+		m.discarded.WithLabelValues(reason)
 	}
 	if reg != nil {
 		m.registry = reg
@@ -50,7 +63,7 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 }
 
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.writeSeconds, m.failures, m.corrupt, m.index, m.bytes}
+	return []prometheus.Collector{m.writeSeconds, m.failures, m.corrupt, m.discarded, m.index, m.bytes, m.partial}
 }
 
 // unregister removes what newMetrics registered, so that the folder can be opened again.

@@ -38,7 +38,7 @@ func (s *Store) SelectNewest(logFirst, logLast uint64) (*raft.SnapshotMeta, erro
 		if err != nil {
 			return nil, err
 		}
-		good = meta
+		good = &meta.SnapshotMeta
 		break
 	}
 	if len(damaged) == 0 {

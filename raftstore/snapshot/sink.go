@@ -18,6 +18,8 @@ type sink struct {
 	bytes int64
 	done  bool
 	err   error // of Close
+	// adopted is the content of meta.json if the state file has arrived before (see adopt).
+	adopted *meta
 }
 
 func (k *sink) Write(p []byte) (int, error) {
@@ -36,7 +38,11 @@ func (k *sink) Close() error {
 		return k.err
 	}
 	k.done = true
-	if k.err = k.finish(); k.err != nil {
+	finish := k.finish
+	if k.adopted != nil {
+		finish = k.finishAdopted
+	}
+	if k.err = finish(); k.err != nil {
 		k.store.metrics.failures.Inc()
 		return k.err
 	}

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -53,12 +54,14 @@ type Store struct {
 	metrics      *metrics
 	files        *raft.FileSnapshotStore
 	onOpen       func(index uint64) (closed func())
+	partials     partials
 
 	mu       sync.Mutex
 	verified fileVersion // the state file whose checksum was verified last
 }
 
-// New creates the folder for snapshots, and removes unfinished ones that a crash has left.
+// New creates the folder for snapshots, and removes unfinished ones that a crash has left, except
+// what has arrived of a snapshot that another node was sending.
 func New(cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		return nil, errors.New("snapshot: Config.Logger is nil")
@@ -81,7 +84,8 @@ func New(cfg Config) (*Store, error) {
 		files:   files,
 		onOpen:  cfg.OnOpen,
 	}
-	if err := s.removeStale(); err != nil {
+	s.partials.dir = filepath.Join(cfg.Dir, partialDir)
+	if err := errors.Join(s.removeStale(), s.partials.load()); err != nil {
 		return nil, fmt.Errorf("open snapshots in %s: %w", cfg.Dir, err)
 	}
 	if err := syncDir(cfg.Dir); err != nil {
@@ -147,6 +151,7 @@ func (s *Store) List() ([]*raft.SnapshotMeta, error) {
 
 // Open verifies a snapshot and returns its bytes as stored: compressed, for NewReader or for a
 // follower. The caller can read them to the end even after newer snapshots have replaced this one.
+// The reader is a Reading.
 func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	_, index, _ := indexOf(id)
 	closed := s.onOpen(index)
@@ -155,20 +160,34 @@ func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 		closed()
 		return nil, nil, s.counted(err)
 	}
+	content := Content{Index: meta.Index, Term: meta.Term, Size: meta.Size, Checksum: binary.BigEndian.Uint64(meta.CRC)}
 	f, err := os.Open(filepath.Join(s.dir, id, stateFile))
 	if err != nil {
 		closed()
 		return nil, nil, fmt.Errorf("open snapshot %s: %w", id, err)
 	}
-	return meta, &openSnapshot{File: f, closed: closed}, nil
+	return &meta.SnapshotMeta, &openSnapshot{File: f, content: content, closed: closed}, nil
 }
+
+// Reading is an open snapshot, which can also be read from any offset.
+type Reading interface {
+	io.ReadCloser
+	io.ReaderAt
+	Content() Content
+}
+
+var _ Reading = (*openSnapshot)(nil)
 
 // openSnapshot is the open state file of a snapshot. Close reports the end to Config.OnOpen's
 // function.
 type openSnapshot struct {
 	*os.File
-	closed func()
+	content Content
+	closed  func()
 }
+
+// Content implements Reading.
+func (o *openSnapshot) Content() Content { return o.content }
 
 func (o *openSnapshot) Close() error {
 	defer o.closed()

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"hash/crc64"
 	"io"
 	"os"
 	"path/filepath"
@@ -124,7 +123,7 @@ func (s *Store) examine(id string) (*meta, error) {
 
 // verify checks all of a snapshot. If the state file was verified last and has not changed, verify
 // does not read it again: at the start, Raft opens what SelectNewest has just verified.
-func (s *Store) verify(id string) (*raft.SnapshotMeta, error) {
+func (s *Store) verify(id string) (*meta, error) {
 	m, err := s.examine(id)
 	if err != nil {
 		return nil, err
@@ -143,9 +142,9 @@ func (s *Store) verify(id string) (*raft.SnapshotMeta, error) {
 	known := s.verified == now
 	s.mu.Unlock()
 	if known {
-		return &m.SnapshotMeta, nil
+		return m, nil
 	}
-	sum := crc64.New(crc64.MakeTable(crc64.ECMA))
+	sum := newChecksum()
 	if _, err := io.CopyBuffer(sum, struct{ io.Reader }{f}, make([]byte, copyBytes)); err != nil {
 		return nil, fmt.Errorf("read snapshot %s: %w", id, err)
 	}
@@ -155,7 +154,7 @@ func (s *Store) verify(id string) (*raft.SnapshotMeta, error) {
 	s.mu.Lock()
 	s.verified = now
 	s.mu.Unlock()
-	return &m.SnapshotMeta, nil
+	return m, nil
 }
 
 func exists(path string) bool {

@@ -238,6 +238,11 @@ func (c *Cluster) Open(a, b *Node) []net.Conn {
 	return append(c.proxies[[2]string{a.Name, b.Name}].Open(), c.proxies[[2]string{b.Name, a.Name}].Open()...)
 }
 
+// Passed returns how many bytes have passed in one direction between two nodes.
+func (c *Cluster) Passed(from, to *Node) int64 {
+	return c.proxies[[2]string{from.Name, to.Name}].Passed()
+}
+
 // Throttle limits new connections in one direction between two nodes to the given rate.
 func (c *Cluster) Throttle(from, to *Node, bytesPerSecond int) {
 	c.proxies[[2]string{from.Name, to.Name}].Throttle(bytesPerSecond)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -15,6 +16,7 @@ import (
 type Proxy struct {
 	listener net.Listener
 	work     sync.WaitGroup
+	passed   atomic.Int64
 
 	mu     sync.Mutex
 	target string
@@ -81,6 +83,9 @@ func (p *Proxy) Throttle(bytesPerSecond int) {
 	p.rate = bytesPerSecond
 }
 
+// Passed returns how many bytes the proxy has passed on to its targets.
+func (p *Proxy) Passed() int64 { return p.passed.Load() }
+
 // Close drops all connections and refuses new ones, for good.
 func (p *Proxy) Close() {
 	p.mu.Lock()
@@ -146,12 +151,24 @@ func (p *Proxy) pass(from net.Conn, target string, rate int) {
 	}
 	var both sync.WaitGroup
 	both.Go(func() {
-		io.Copy(to, source) //nolint:errcheck // either side may end it
+		io.Copy(counted{to, &p.passed}, source) //nolint:errcheck // either side may end it
 		to.Close()
 	})
 	io.Copy(from, to) //nolint:errcheck // either side may end it
 	from.Close()
 	both.Wait()
+}
+
+// counted counts the bytes written.
+type counted struct {
+	to    io.Writer
+	bytes *atomic.Int64
+}
+
+func (c counted) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.bytes.Add(int64(n))
+	return n, err
 }
 
 // slow reads at a bounded rate, in fifty pieces a second.

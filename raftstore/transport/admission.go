@@ -59,7 +59,7 @@ type handshake struct {
 // connection, it closes it and returns nil.
 func (a *admission) admit(ctx context.Context, conn net.Conn) *handshake {
 	addr := remoteAddr(conn)
-	h := &handshake{socket: socket{conn}, share: addresskey.Network(addr), member: a.members.contains(addr), ended: make(chan struct{})}
+	h := &handshake{socket: socket{Conn: conn}, share: addresskey.Network(addr), member: a.members.contains(addr), ended: make(chan struct{})}
 	evicted, admitted := a.add(h)
 	if evicted != nil {
 		a.metrics.refused.Inc()

@@ -213,7 +213,7 @@ func TestHelloTime(t *testing.T) {
 		m := &Mux{cfg: Config{HandshakeTimeout: defaultHandshakeTimeout}, metrics: a.metrics}
 		ours, theirs := net.Pipe()
 		defer theirs.Close()
-		h := &handshake{socket: socket{ours}}
+		h := &handshake{socket: socket{Conn: ours}}
 		start := time.Now()
 		err := m.completeHandshake(t.Context(), &conn{Conn: tls.Server(h, &tls.Config{}), mux: m}, h)
 		if !errors.Is(err, errNoHello) || time.Since(start) != helloTimeout {

@@ -2,12 +2,16 @@ package transport
 
 import (
 	"strings"
+	"sync/atomic"
 
 	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/snapshot"
 )
 
 // requests passes the requests of peers to the library. It adds the candidate's server id to vote
-// requests, and the commits that this node has learned of to appends (see commits).
+// requests, and the commits that this node has learned of to appends (see commits), and responds
+// itself to requests to install a snapshot that this node has not received.
 //
 // The library stores a candidate's address as the vote, and compares addresses when it receives
 // another vote request for the same term. Machines and containers that restart may swap addresses:
@@ -16,15 +20,17 @@ import (
 // same bytes. The voter adds the id when it receives a request, so the format of requests is
 // unchanged, and the voter records votes by id whatever build the candidate runs.
 type requests struct {
-	from <-chan raft.RPC
-	to   chan raft.RPC
-	done chan struct{} // closed when the transport closes
+	from    <-chan raft.RPC
+	appends chan raft.RPC // from pipelines
+	to      chan raft.RPC
+	done    chan struct{} // closed when the transport closes
 
 	commits *commits
+	claim   atomic.Pointer[func(snapshot.Content) error] // see SetClaim
 }
 
 func newRequests(from <-chan raft.RPC) *requests {
-	return &requests{from: from, to: make(chan raft.RPC), done: make(chan struct{}), commits: newCommits()}
+	return &requests{from: from, appends: make(chan raft.RPC), to: make(chan raft.RPC), done: make(chan struct{}), commits: newCommits()}
 }
 
 func (r *requests) run() {
@@ -38,7 +44,13 @@ func (r *requests) run() {
 				identify(req)
 			case *raft.AppendEntriesRequest:
 				log.recordAppend(req, r.commits.latest())
+			case *raft.InstallSnapshotRequest:
+				if !r.takeReceived(req, &next) {
+					continue
+				}
 			}
+		case next = <-r.appends:
+			log.recordAppend(next.Command.(*raft.AppendEntriesRequest), r.commits.latest())
 		case <-r.commits.wake:
 			req := log.commitAppend(r.commits.latest())
 			if req == nil {

@@ -3,6 +3,7 @@ package transport
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -28,8 +29,16 @@ func startRequests(t *testing.T) (*requests, chan<- raft.RPC) {
 	return r, network
 }
 
-func next(r *requests) *raft.AppendEntriesRequest {
-	return (<-r.to).Command.(*raft.AppendEntriesRequest)
+// next returns what Raft gets next.
+func next(t *testing.T, r *requests) *raft.AppendEntriesRequest {
+	t.Helper()
+	select {
+	case rpc := <-r.to:
+		return rpc.Command.(*raft.AppendEntriesRequest)
+	case <-time.After(20 * time.Second):
+		t.Fatal("Raft gets nothing")
+		return nil
+	}
 }
 
 // Raft learns only of commits by its present leader, and only of entries that the leader has sent.
@@ -50,15 +59,27 @@ func TestCommitAppendNotNeeded(t *testing.T) {
 	}
 }
 
+// Commits are passed to Raft in the same way whether appends arrive by the library's transport or in
+// a pipeline.
 func TestCommitAheadOfTheNextAppend(t *testing.T) {
+	t.Run("library", func(t *testing.T) { checkCommits(t, startRequests) })
+	t.Run("pipeline", func(t *testing.T) {
+		checkCommits(t, func(t *testing.T) (*requests, chan<- raft.RPC) {
+			r, _ := startRequests(t)
+			return r, r.appends
+		})
+	})
+}
+
+func checkCommits(t *testing.T, startRequests func(*testing.T) (*requests, chan<- raft.RPC)) {
 	t.Run("of_an_entry_that_arrived", func(t *testing.T) {
 		r, network := startRequests(t)
 		network <- raft.RPC{Command: request(3, 7, 2, 6)}
-		if got := next(r); got.LeaderCommitIndex != 6 {
+		if got := next(t, r); got.LeaderCommitIndex != 6 {
 			t.Errorf("commit index %d before it was known", got.LeaderCommitIndex)
 		}
 		r.commits.advance(3, 8)
-		got := next(r)
+		got := next(t, r)
 		if got.Term != 3 || got.PrevLogEntry != 8 || got.PrevLogTerm != 3 || got.LeaderCommitIndex != 8 || len(got.Entries) != 0 ||
 			string(got.ID) != "leader" || string(got.Addr) != "address" {
 			t.Errorf("made %+v", got)
@@ -69,11 +90,11 @@ func TestCommitAheadOfTheNextAppend(t *testing.T) {
 		r, network := startRequests(t)
 		r.commits.advance(3, 9)
 		network <- raft.RPC{Command: request(3, 7, 1, 6)}
-		if got := next(r); got.LeaderCommitIndex != 6 {
+		if got := next(t, r); got.LeaderCommitIndex != 6 {
 			t.Errorf("commit index %d, beyond the entries that were sent", got.LeaderCommitIndex)
 		}
 		network <- raft.RPC{Command: request(3, 8, 2, 6)}
-		if got := next(r); got.LeaderCommitIndex != 9 {
+		if got := next(t, r); got.LeaderCommitIndex != 9 {
 			t.Errorf("commit index %d", got.LeaderCommitIndex)
 		}
 	})
@@ -83,7 +104,7 @@ func TestCommitAheadOfTheNextAppend(t *testing.T) {
 		r.commits.advance(3, 9)
 		for _, term := range []uint64{2, 4} {
 			network <- raft.RPC{Command: request(term, 8, 2, 6)}
-			if got := next(r); got.Term != term || got.LeaderCommitIndex != 6 {
+			if got := next(t, r); got.Term != term || got.LeaderCommitIndex != 6 {
 				t.Errorf("term %d: commit index %d", got.Term, got.LeaderCommitIndex)
 			}
 		}
@@ -92,13 +113,13 @@ func TestCommitAheadOfTheNextAppend(t *testing.T) {
 	t.Run("not_by_heartbeats_and_only_once", func(t *testing.T) {
 		r, network := startRequests(t)
 		network <- raft.RPC{Command: request(3, 7, 2, 6)}
-		next(r)
+		next(t, r)
 		r.commits.advance(3, 8)
-		next(r)
+		next(t, r)
 		r.commits.advance(3, 8)
 		heartbeat := &raft.AppendEntriesRequest{Term: 3}
 		network <- raft.RPC{Command: heartbeat}
-		if got := next(r); got != heartbeat || got.LeaderCommitIndex != 0 {
+		if got := next(t, r); got != heartbeat || got.LeaderCommitIndex != 0 {
 			t.Errorf("got %+v", got)
 		}
 	})

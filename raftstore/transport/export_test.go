@@ -3,4 +3,4 @@ package transport
 import "net"
 
 // AcceptRaft returns the next connection for Raft.
-func (m *Mux) AcceptRaft() (net.Conn, error) { return m.raft.Accept() }
+func (m *Mux) AcceptRaft() (net.Conn, error) { return m.consumers[ProtocolRaft].Accept() }

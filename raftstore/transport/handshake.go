@@ -56,15 +56,15 @@ func (m *Mux) handleConn(ctx context.Context, h *handshake) {
 	}
 	name, _ := NameOf(c.ConnectionState().PeerCertificates[0]) // verified in the handshake
 	m.identify(c, name)
+	h.sent.Store(m.metrics.sentTo(name))
 	m.admission.members.saw(name, remoteAddr(h))
-	to := m.grpc
-	if c.ConnectionState().NegotiatedProtocol == ProtocolRaft {
-		to = m.raft
+	protocol := c.ConnectionState().NegotiatedProtocol
+	if protocol == ProtocolRaft {
 		c.peer = name
 	}
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.HandshakeTimeout)
 	defer cancel()
-	if err := to.offer(ctx, c); err != nil {
+	if err := m.consumers[protocol].offer(ctx, c); err != nil {
 		c.Close()
 	}
 }
@@ -94,7 +94,7 @@ func (m *Mux) completeHandshake(ctx context.Context, c *conn, h *handshake) erro
 			return err
 		}
 	}
-	if p := c.ConnectionState().NegotiatedProtocol; p != ProtocolRaft && p != ProtocolGRPC {
+	if m.consumers[c.ConnectionState().NegotiatedProtocol] == nil {
 		return errNoService
 	}
 	return nil

@@ -12,9 +12,17 @@ import (
 
 // The protocols of the peer address, as negotiated by ALPN.
 const (
-	ProtocolRaft = "quorate-raft"
-	ProtocolGRPC = "h2"
+	ProtocolRaft    = "quorate-raft"
+	ProtocolGRPC    = "h2"
+	protocolStreams = "quorate-streams/1"
+	protocolCalls   = "quorate-calls/1"
+	protocolAppends = "quorate-appends/1"
 )
+
+// protocols returns all protocols that a node offers.
+func protocols() []string {
+	return []string{ProtocolRaft, ProtocolGRPC, protocolStreams, protocolCalls, protocolAppends}
+}
 
 const (
 	peerScheme = "quorate"
@@ -47,7 +55,7 @@ func NameOf(cert *x509.Certificate) (string, error) {
 func serverTLS(base *tls.Config) *tls.Config {
 	cfg := base.Clone()
 	cfg.MinVersion = tls.VersionTLS13
-	cfg.NextProtos = []string{ProtocolRaft, ProtocolGRPC}
+	cfg.NextProtos = protocols()
 	cfg.GetConfigForClient = recordHello
 	cfg.ClientCAs = base.RootCAs
 	cfg.ClientAuth = tls.RequireAnyClientCert // verified below, by the same rules as when dialling

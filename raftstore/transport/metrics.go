@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"sync"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -16,6 +18,13 @@ const (
 	limitMessageBytes      = "message_bytes"
 )
 
+const (
+	// maxCountedPeers is the number of peers whose bytes are counted by name. Those of further ones,
+	// such as nodes that have replaced others, count together as otherPeers.
+	maxCountedPeers = 64
+	otherPeers      = "others"
+)
+
 type metrics struct {
 	open            prometheus.Gauge
 	handshakes      prometheus.Gauge
@@ -23,6 +32,10 @@ type metrics struct {
 	refused         prometheus.Counter
 	limits          *prometheus.CounterVec
 	earlyAppends    prometheus.Counter
+	sent            *prometheus.CounterVec
+
+	mu      sync.Mutex
+	counted map[string]*prometheus.Counter // by peer; guarded by mu
 }
 
 // newMetrics returns the metrics, registered unless reg is nil.
@@ -50,6 +63,11 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "quorate_raftstore_early_appends_total",
 			Help: "Appends sent to followers while this node as leader stored the same entries.",
 		}),
+		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_raftstore_peer_sent_bytes_total",
+			Help: "Bytes sent to other nodes, with the overhead of TLS and without handshakes, by node; those beyond 64 together.",
+		}, []string{"peer"}),
+		counted: make(map[string]*prometheus.Counter),
 	}
 	for _, limit := range []string{
 		limitHandshakes, limitAddressHandshakes, limitHelloTime, limitHandshakeTime, limitLogLines, limitMessageBytes,
@@ -57,9 +75,27 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		m.limits.WithLabelValues(limit)
 	}
 	if reg != nil {
-		reg.MustRegister(m.open, m.handshakes, m.memberAddresses, m.refused, m.limits, m.earlyAppends)
+		reg.MustRegister(m.open, m.handshakes, m.memberAddresses, m.refused, m.limits, m.earlyAppends, m.sent)
 	}
 	return m
+}
+
+// sentTo returns the counter of the bytes sent to a peer.
+func (m *metrics) sentTo(peer string) *prometheus.Counter {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c := m.counted[peer]; c != nil {
+		return c
+	}
+	label := peer
+	if len(m.counted) >= maxCountedPeers {
+		label = otherPeers
+	}
+	c := m.sent.WithLabelValues(label)
+	if label == peer {
+		m.counted[peer] = &c
+	}
+	return &c
 }
 
 // countTooLarge counts the end of a call with err, if a message was too large.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/raftstore/direct"
 )
 
 const (
@@ -45,10 +47,9 @@ type Mux struct {
 	listener  net.Listener
 	advertise net.Addr
 	server    *tls.Config
-	clients   map[string]*tls.Config // by protocol
-	raft      *subListener
-	grpc      *subListener
-	lost      chan string // names of peers whose Raft connections have ended
+	clients   map[string]*tls.Config  // by protocol
+	consumers map[string]*subListener // by protocol
+	lost      chan string             // names of peers whose Raft connections have ended
 	admission *admission
 	refusals  refusals
 	metrics   *metrics
@@ -75,17 +76,17 @@ func Listen(cfg Config) (*Mux, error) {
 		advertise = peerAddr(cfg.Advertise)
 	}
 	metrics := newMetrics(cfg.Registerer)
+	clients, consumers := map[string]*tls.Config{}, map[string]*subListener{}
+	for _, protocol := range protocols() {
+		clients[protocol], consumers[protocol] = clientTLS(cfg.TLS, protocol), newSubListener(advertise)
+	}
 	return &Mux{
 		cfg:       cfg,
 		listener:  listener,
 		advertise: advertise,
 		server:    serverTLS(cfg.TLS),
-		clients: map[string]*tls.Config{
-			ProtocolRaft: clientTLS(cfg.TLS, ProtocolRaft),
-			ProtocolGRPC: clientTLS(cfg.TLS, ProtocolGRPC),
-		},
-		raft:      newSubListener(advertise),
-		grpc:      newSubListener(advertise),
+		clients:   clients,
+		consumers: consumers,
 		lost:      make(chan string, maxLost),
 		admission: &admission{metrics: metrics, members: newMemberAddresses(cfg.Members, metrics)},
 		refusals:  newRefusals(cfg.Logger, metrics),
@@ -99,7 +100,7 @@ func (m *Mux) Addr() net.Addr { return m.advertise }
 
 // GRPC returns the listener of gRPC connections, for grpc.Server.Serve of a server with
 // ServerOptions.
-func (m *Mux) GRPC() net.Listener { return m.grpc }
+func (m *Mux) GRPC() net.Listener { return m.consumers[ProtocolGRPC] }
 
 // Run accepts connections until ctx ends, then closes the listener and every accepted connection,
 // and returns nil.
@@ -201,8 +202,9 @@ func (m *Mux) close() {
 	m.mu.Unlock()
 
 	m.listener.Close()
-	m.raft.Close()
-	m.grpc.Close()
+	for _, l := range m.consumers {
+		l.Close()
+	}
 	for _, c := range conns {
 		cutOff(c.Conn)
 		m.forget(c)
@@ -220,12 +222,17 @@ func (m *Mux) Dial(ctx context.Context, name, address, protocol string) (net.Con
 	if err != nil {
 		return nil, fmt.Errorf("dial peer %s: %w", address, err)
 	}
-	c := tls.Client(socket{raw}, cfg)
+	counted := &socket{Conn: raw}
+	c := tls.Client(counted, cfg)
 	if err := c.HandshakeContext(ctx); err != nil {
 		raw.Close()
+		if isNotOffered(err) {
+			err = errors.Join(direct.ErrNotOffered, err)
+		}
 		return nil, fmt.Errorf("dial peer %s: %s: %w", address, reason(err), err)
 	}
-	if got, err := NameOf(c.ConnectionState().PeerCertificates[0]); err != nil || name != "" && got != name {
+	got, err := NameOf(c.ConnectionState().PeerCertificates[0])
+	if err != nil || name != "" && got != name {
 		raw.Close()
 		return nil, fmt.Errorf("dial peer %s: it is node %q, not %q", address, got, name)
 	}
@@ -233,6 +240,7 @@ func (m *Mux) Dial(ctx context.Context, name, address, protocol string) (net.Con
 		raw.Close()
 		return nil, fmt.Errorf("dial peer %s: it does not speak %s", address, protocol)
 	}
+	counted.sent.Store(m.metrics.sentTo(got))
 	return c, nil
 }
 

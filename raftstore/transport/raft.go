@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"errors"
-	"io"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -11,6 +10,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/appendrpc"
+	"quorate/raftstore/direct"
 )
 
 // maxAppendBytes bounds the entries of one request, unless a single entry is larger. The library
@@ -25,6 +27,7 @@ const raftConnections = 3
 // Raft is the transport that the Raft library uses.
 type Raft struct {
 	*raft.NetworkTransport
+	stream    stream
 	mux       *Mux
 	resolve   func(name string) (addr string, ok bool)
 	dialled   *dialled
@@ -33,8 +36,10 @@ type Raft struct {
 	followers Followers
 	committed atomic.Pointer[func(term uint64) uint64] // see SetCommitted
 	pipelines pipelines
+	installs  installs
 
 	requests  *requests
+	appends   *appendrpc.Server
 	work      sync.WaitGroup
 	closeOnce sync.Once
 }
@@ -66,14 +71,16 @@ var (
 func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Duration, logger hclog.Logger) *Raft {
 	nobody := Followers{Installed: func(raft.ServerID, uint64, time.Duration) {}, Stored: func(raft.ServerID, uint64) {}}
 	conns := newDialled()
+	stream := stream{subListener: m.consumers[ProtocolRaft], mux: m, dialled: conns}
 	inner := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream:  stream{subListener: m.raft, mux: m, dialled: conns},
+		Stream:  stream,
 		MaxPool: raftConnections,
 		Timeout: timeout,
 		Logger:  logger,
 	})
 	t := &Raft{
 		mux:              m,
+		stream:           stream,
 		dialled:          conns,
 		timeout:          timeout,
 		followers:        nobody,
@@ -81,7 +88,9 @@ func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Durati
 		requests:         newRequests(inner.Consumer()),
 		resolve:          resolve,
 	}
+	t.appends = appendrpc.NewServer(t.requests.appends, m.CountTooLarge, m.cfg.Logger)
 	t.work.Go(t.requests.run)
+	t.work.Go(t.serveAppends)
 	return t
 }
 
@@ -122,6 +131,7 @@ func (t *Raft) Abort() { t.dialled.abort() }
 // Disconnect closes all connections from and to a peer that is no longer a member. The handshake
 // refuses new ones from a peer that may not rejoin.
 func (t *Raft) Disconnect(name string) {
+	t.installs.cancel(raft.ServerID(name))
 	t.dialled.disconnect(name)
 	t.mux.Disconnect(name)
 }
@@ -130,10 +140,18 @@ func (t *Raft) Disconnect(name string) {
 func (t *Raft) Close() error {
 	t.Abort()
 	t.NetworkTransport.CloseStreams()
-	err := t.NetworkTransport.Close()
+	err := errors.Join(t.NetworkTransport.Close(), t.mux.consumers[protocolAppends].Close())
+	t.appends.Close()
 	t.closeOnce.Do(func() { close(t.requests.done) })
 	t.work.Wait()
 	return err
+}
+
+// serveAppends serves the connections of protocolAppends until their listener is closed.
+func (t *Raft) serveAppends() {
+	if err := t.appends.Serve(t.mux.consumers[protocolAppends]); err != nil {
+		t.mux.cfg.Logger.Error("appends are no longer accepted", "error", err)
+	}
 }
 
 // Lost returns a channel of the names of peers whose connection to this node ended, for whatever
@@ -173,7 +191,15 @@ func (t *Raft) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress) (r
 	if t.muted.Load() {
 		return nil, errMuted
 	}
-	pipeline, err := t.NetworkTransport.AppendEntriesPipeline(id, t.target(id, to))
+	target := t.target(id, to)
+	c, err := t.stream.dial(string(target), protocolAppends, t.timeout)
+	switch {
+	case err == nil:
+		return newPipeline(appendrpc.NewPipeline(c, t.timeout), t, id), nil
+	case !errors.Is(err, direct.ErrNotOffered):
+		return nil, err
+	}
+	pipeline, err := t.NetworkTransport.AppendEntriesPipeline(id, target) // the follower's build is older
 	if err != nil {
 		return nil, err
 	}
@@ -252,18 +278,6 @@ func (t *Raft) RequestVote(id raft.ServerID, to raft.ServerAddress, req *raft.Re
 // RequestPreVote implements raft.WithPreVote.
 func (t *Raft) RequestPreVote(id raft.ServerID, to raft.ServerAddress, req *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
 	return t.retryStale(func() error { return t.NetworkTransport.RequestPreVote(id, t.target(id, to), req, resp) })
-}
-
-// InstallSnapshot implements raft.Transport.
-func (t *Raft) InstallSnapshot(id raft.ServerID, to raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
-	start := time.Now()
-	if err := t.NetworkTransport.InstallSnapshot(id, t.target(id, to), req, resp, data); err != nil {
-		return err
-	}
-	if resp.Success {
-		t.followers.Installed(id, req.LastLogIndex, time.Since(start))
-	}
-	return nil
 }
 
 // TimeoutNow implements raft.Transport.

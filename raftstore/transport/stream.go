@@ -25,18 +25,27 @@ type stream struct {
 }
 
 func (s stream) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(s.dialled.ctx, timeout)
-	defer cancel()
-	name, host, _ := strings.Cut(string(address), nameSeparator)
-	c, err := s.mux.Dial(ctx, name, host, ProtocolRaft)
+	target, install := strings.CutSuffix(string(address), installSuffix)
+	c, err := s.dial(target, ProtocolRaft, timeout)
 	if err != nil {
 		return nil, &dialError{err}
 	}
-	c, err = s.dialled.add(name, c)
-	if err != nil {
-		return nil, &dialError{err}
+	if install {
+		c = &installConn{Conn: c}
 	}
 	return c, nil
+}
+
+// dial connects for a protocol to an address with the peer's name in front.
+func (s stream) dial(target, protocol string, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(s.dialled.ctx, timeout)
+	defer cancel()
+	name, host, _ := strings.Cut(target, nameSeparator)
+	c, err := s.mux.Dial(ctx, name, host, protocol)
+	if err != nil {
+		return nil, err
+	}
+	return s.dialled.add(name, c)
 }
 
 // dialError reports that no connection to the peer was made, so the peer did not receive the

@@ -172,6 +172,12 @@ func (p *page) open(fragment string) {
 	p.run(chromedp.Evaluate(fmt.Sprintf("location.hash = %q; true", fragment), nil))
 }
 
+// emulate makes the system of the browser prefer light or dark.
+func (p *page) emulate(scheme string) {
+	p.t.Helper()
+	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+}
+
 // post sends a request as the user of the page, who signed in with a token, and returns the
 // response.
 func (p *page) post(path, body string) (response string) {

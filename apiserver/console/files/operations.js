@@ -2,6 +2,7 @@
 
 import {json} from './api.js';
 import {announce, h, problem} from './dom.js';
+import {reportViewer} from './reports.js';
 
 const commandTime = 65_000; // milliseconds; the server limits a command to 60 s
 
@@ -32,7 +33,8 @@ export async function openOperations(main, {signal}) {
       question: () => members.value && `Remove ${members.value} for good?`,
       run: () => call('remove', {name: members.value}), shown: () => `${members.value} was removed.`,
     }),
-    h('p', {class: 'quiet'}, 'A backup needs a file that outlives the browser: ', h('code', {}, 'quorate backup FILE'), '.')));
+    h('p', {class: 'quiet'}, 'A backup needs a file that outlives the browser: ', h('code', {}, 'quorate backup FILE'), '.'),
+    reportViewer()));
   try {
     const all = (await json('/cluster/v1/members', {signal})).members;
     voters.append(...all.filter((member) => member.role === 'voter').map((member) => h('option', {}, member.name)));

@@ -41,6 +41,9 @@ type Config struct {
 	Registerer prometheus.Registerer
 	// Answers bounds the memory of what conversion webhooks answer.
 	Answers *webhook.Answers
+	// OtherBuild returns why a member may run another build than this node, or "". A leader of an
+	// older build would not respect what definitions have taken over. Nil: there are no others.
+	OtherBuild func(ctx context.Context) (why string, err error)
 }
 
 // Served is the set of kinds that a node serves for ThirdPartyResources and
@@ -51,6 +54,7 @@ type Served struct {
 	factory            factory
 	log                *slog.Logger
 	metrics            *metrics
+	otherBuild         func(ctx context.Context) (why string, err error) // nil without other nodes
 	current            atomic.Pointer[Set]
 }
 
@@ -69,7 +73,8 @@ func New(cfg Config) (*Served, error) {
 			programs: expression.NewPrograms(structural.DefaultProgramBytes), webhooks: conversion.NewMetrics(cfg.Registerer),
 			answers: cfg.Answers,
 		},
-		log: cfg.Logger.With("component", "custom"),
+		log:        cfg.Logger.With("component", "custom"),
+		otherBuild: cfg.OtherBuild,
 	}
 	s.Refresher = derived.New(cfg.Store, s.log, s.covers)
 	s.metrics = newMetrics(cfg.Registerer, s)

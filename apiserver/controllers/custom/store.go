@@ -32,7 +32,7 @@ type admitting struct {
 	rest.Store
 	served *Served
 	// admit returns the create that is to be made, or why it is refused.
-	admit func(root *state.Root, c raftstore.Create) (raftstore.Create, error)
+	admit func(ctx context.Context, root *state.Root, c raftstore.Create) (raftstore.Create, error)
 }
 
 func (a *admitting) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
@@ -41,7 +41,7 @@ func (a *admitting) Create(ctx context.Context, c raftstore.Create) (*state.Obje
 		if err != nil {
 			return nil, err
 		}
-		admitted, err := a.admit(root, c)
+		admitted, err := a.admit(ctx, root, c)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +55,7 @@ func (a *admitting) Create(ctx context.Context, c raftstore.Create) (*state.Obje
 // admitThirdParty rejects a ThirdPartyResource whose plural and group an existing
 // ThirdPartyResource or CustomResourceDefinition has (K11). If two ThirdPartyResources are created
 // at the same time, both may be admitted; then only the older one is served.
-func (s *Served) admitThirdParty(root *state.Root, c raftstore.Create) (raftstore.Create, error) {
+func (s *Served) admitThirdParty(_ context.Context, root *state.Root, c raftstore.Create) (raftstore.Create, error) {
 	name := nameOf(c.Key)
 	mine := Define(name)
 	refuse := func(other string) error {
@@ -75,7 +75,7 @@ func (s *Served) admitThirdParty(root *state.Root, c raftstore.Create) (raftstor
 // admitDefinition rejects a CustomResourceDefinition in a group that the server itself serves, and
 // one beyond maxDefinitions. One with the plural and group of a ThirdPartyResource takes over its
 // instances, or is rejected if it cannot.
-func (s *Served) admitDefinition(root *state.Root, c raftstore.Create) (raftstore.Create, error) {
+func (s *Served) admitDefinition(ctx context.Context, root *state.Root, c raftstore.Create) (raftstore.Create, error) {
 	name := nameOf(c.Key)
 	plural, group, _ := strings.Cut(name, ".")
 	if s.factory.groups[group] {
@@ -93,7 +93,7 @@ func (s *Served) admitDefinition(root *state.Root, c raftstore.Create) (raftstor
 	case 0:
 		return c, nil
 	case 1:
-		return s.takeOver(c, former[0])
+		return s.takeOver(ctx, c, former[0])
 	default:
 		return c, s.refuse(s.factory.definition, name,
 			"the plural "+plural+" in group "+group+" is that of several ThirdPartyResources: delete all but one of "+several(former))

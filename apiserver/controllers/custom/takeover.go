@@ -2,6 +2,7 @@ package custom
 
 import (
 	"cmp"
+	"context"
 	"strings"
 
 	"quorate/apiserver/objects/schema"
@@ -91,13 +92,20 @@ func (f *factory) thirdParties(root *state.Root, group, plural string) []*state.
 // takeOver returns the create of a definition that takes over the instances of a ThirdPartyResource
 // in the same write: it records under which uid they are stored. The guard requires the
 // ThirdPartyResource to exist when the write is applied, so that the instances cannot have become
-// orphans before.
-func (s *Served) takeOver(c raftstore.Create, from *state.Object) (raftstore.Create, error) {
+// orphans before. All members must run this node's build: a leader of a build that does not know the
+// record would remove the instances once the ThirdPartyResource is deleted.
+func (s *Served) takeOver(ctx context.Context, c raftstore.Create, from *state.Object) (raftstore.Create, error) {
 	o, err := s.factory.definition.DecodeStored(c.Object.Value)
 	if err != nil {
 		return c, err
 	}
-	if why := hindrance(o, Define(nameOf(from.Key))); why != "" {
+	why := hindrance(o, Define(nameOf(from.Key)))
+	if why == "" && s.otherBuild != nil {
+		if why, err = s.otherBuild(ctx); err != nil {
+			return c, err
+		}
+	}
+	if why != "" {
 		return c, s.refuse(s.factory.definition, nameOf(c.Key), "the plural is that of the ThirdPartyResource "+nameOf(from.Key)+
 			", whose instances cannot be taken over: "+why)
 	}

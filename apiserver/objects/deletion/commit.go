@@ -3,6 +3,7 @@ package deletion
 import (
 	"context"
 
+	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
 	"quorate/raftstore"
 	"quorate/raftstore/state"
@@ -19,11 +20,11 @@ type Store interface {
 func Commit(ctx context.Context, s Store, previous *state.Object, d Decision) error {
 	switch d.Action {
 	case Mark:
-		marked, _ := stored.Encode(d.Object)
+		marked, _ := encode(previous, d.Object)
 		_, err := s.Update(ctx, raftstore.Update{Key: previous.Key, Object: marked, Previous: previous, UID: previous.UID, Frees: true})
 		return err
 	case Remove:
-		final, encoded := stored.Encode(d.Object)
+		final, encoded := encode(previous, d.Object)
 		if encoded.SameAs(previous) {
 			final = nil
 		}
@@ -31,4 +32,14 @@ func Commit(ctx context.Context, s Store, previous *state.Object, d Decision) er
 		return err
 	}
 	return nil
+}
+
+// encode encodes an object that differs from previous in its metadata only. Selectable fields of
+// versions that a webhook converts keep their values, so that no deletion needs the webhook.
+func encode(previous *state.Object, o *schema.Object) (*state.Object, schema.Encoded) {
+	next, encoded := stored.Encode(o)
+	if o.Kind.ConvertsRemotely() {
+		next.Fields = previous.Fields
+	}
+	return next, encoded
 }

@@ -100,13 +100,13 @@ func (o *Object) fieldAttributes() state.Attributes {
 	indexed := o.Kind.indexed()
 	for i := range indexed {
 		s := &indexed[i]
-		size += len(s.label) + len(o.selected(s)) + 2
+		size += len(s.label) + len(o.indexValue(s)) + 2
 	}
 	var b strings.Builder
 	b.Grow(size)
 	for i := range indexed {
 		s := &indexed[i]
-		addAttribute(&b, s.label, o.selected(s))
+		addAttribute(&b, s.label, o.indexValue(s))
 	}
 	return state.Attributes(b.String())
 }

@@ -4,8 +4,9 @@ import "time"
 
 // Object is a decoded object of a kind. It must be used by one goroutine only.
 type Object struct {
-	Kind *Kind
-	root *Value
+	Kind   *Kind
+	root   *Value
+	others []indexedValue // set by Storable
 }
 
 // New returns an empty object of the kind.
@@ -15,7 +16,7 @@ func (k *Kind) New() *Object { return &Object{Kind: k, root: k.Message.typ.New()
 func (o *Object) Root() *Value { return o.root }
 
 // Copy returns a deep copy of the object.
-func (o *Object) Copy() *Object { return &Object{Kind: o.Kind, root: o.root.Copy()} }
+func (o *Object) Copy() *Object { return &Object{Kind: o.Kind, root: o.root.Copy(), others: o.others} }
 
 // Field returns a field of the top message.
 func (o *Object) Field(name string) *Value { return o.root.Field(name) }

@@ -121,7 +121,8 @@ func checkWebhookService(c *schema.Context, service *schema.Value, client string
 			c.Invalid(port.Int(), "port is not valid: "+why, at("port")...)
 		}
 	}
-	if path := service.Field("path"); path.IsSet() && !strings.HasPrefix(path.Str(), "/") {
-		c.Invalid(path.Str(), "must start with a '/'", at("path")...)
+	// An empty path is the same as none, as clients that always write the field have it.
+	if path := service.Field("path").Str(); path != "" && !strings.HasPrefix(path, "/") {
+		c.Invalid(path, "must start with a '/'", at("path")...)
 	}
 }

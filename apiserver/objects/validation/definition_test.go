@@ -92,6 +92,7 @@ func definitionRows() []row {
 			`spec.conversion.strategy: Unsupported value: "X": supported values: "None", "Webhook"`}},
 		{name: "conversion by webhook", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"url":"https://example.com/convert"`)+`,"scope"`)},
 		{name: "conversion by a service", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"service":{"name":"n","namespace":"ns","path":"/p","port":8443}`)+`,"scope"`)},
+		{name: "conversion by a service without a path", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"service":{"name":"n","namespace":"ns","path":""}`)+`,"scope"`)},
 		{name: "no webhook", kind: kind, body: definitionBody(`"scope"`, `"conversion":{"strategy":"Webhook"},"scope"`), errs: []string{
 			`spec.conversion.conversionReviewVersions: Required value`,
 			`spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook`}},

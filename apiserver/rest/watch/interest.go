@@ -1,11 +1,22 @@
 package watch
 
-import "quorate/raftstore/history"
+import (
+	"quorate/apiserver/objects/selector"
+	"quorate/raftstore/history"
+)
 
 // interestOf returns the interest of a stream: a condition that holds for each change that the
 // stream sends, and for as few others as possible.
 func interestOf(st *Stream, changes *history.Cursor) history.Interest {
-	sel := st.opts.Selector
+	namespace := changes.Namespace()
+	if namespace == "" {
+		namespace, _ = st.opts.Selector.Namespace()
+	}
+	return required(st.opts.Selector).In(namespace)
+}
+
+// required returns what a selector requires beside a namespace.
+func required(sel *selector.Selector) history.Interest {
 	if name, ok := sel.Name(); ok {
 		return history.Named(name)
 	}
@@ -15,12 +26,5 @@ func interestOf(st *Stream, changes *history.Cursor) history.Interest {
 	if name, value, ok := sel.Label(); ok {
 		return history.WithLabel(name, value)
 	}
-	namespace := changes.Namespace()
-	if namespace == "" {
-		namespace, _ = sel.Namespace()
-	}
-	if namespace == "" {
-		return history.Everything()
-	}
-	return history.InNamespace(namespace)
+	return history.Everything()
 }

@@ -96,10 +96,10 @@ func (s *Streams) Serve(ctx context.Context, w http.ResponseWriter, opts Options
 	if opts.Encoder == nil && opts.Form.Binary() {
 		opts.Encoder = protobufEncoder{opts.Kind}
 	}
-	ctx, stop := context.WithTimeout(ctx, opts.validFor())
-	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	// A context with a deadline besides would take 0.5 KiB for each stream.
+	defer time.AfterFunc(opts.validFor(), func() { cancel(context.DeadlineExceeded) }).Stop()
 	stream := &Stream{streams: s, w: w, flusher: http.NewResponseController(w), opts: opts, cancel: cancel}
 	stream.enqueuer = enqueuerOf(w)
 	if err := s.add(stream); err != nil {

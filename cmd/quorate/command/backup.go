@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quorate/cmd/quorate/datadir"
+	"quorate/progress"
 	"quorate/raftstore/backup"
 )
 
@@ -55,10 +56,10 @@ func (a *access) backup(ctx context.Context, p *Process, file string) (h backup.
 		return h, err
 	}
 	defer client.Close()
-	shown := newProgress(p, "backup", 0) // a node does not know the size before it has written all
-	defer shown.end()
+	shown := progress.New(p.Stderr, "backup", 0, progress.Bytes()) // a node does not know the size before it has written all
+	defer shown.End()
 	err = client.Backup(ctx, a.timeout, func(from io.Reader) error {
-		from = shown.reader(from)
+		from = shown.Reader(from)
 		if file == standard {
 			h, err = backup.Verify(io.TeeReader(from, p.Stdout))
 			return incomplete(err)

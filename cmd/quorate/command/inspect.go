@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quorate/cmd/quorate/datadir"
+	"quorate/progress"
 	"quorate/raftstore/offline"
 )
 
@@ -33,7 +34,7 @@ func newInspect(p *Process) *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			found, err := inspect(args[0], entries)
+			found, err := inspect(p, args[0], entries)
 			if err != nil {
 				return err
 			}
@@ -59,7 +60,7 @@ func (f *inspection) verdict() error {
 	return fmt.Errorf("%s %s: %s", f.DataDir, what, f.Problems[0])
 }
 
-func inspect(path string, entries int) (*inspection, error) {
+func inspect(p *Process, path string, entries int) (*inspection, error) {
 	path, err := absolutePath(path)
 	if err != nil {
 		return nil, err
@@ -72,7 +73,9 @@ func inspect(path string, entries int) (*inspection, error) {
 	found := &inspection{DataDir: path}
 	name, id, damaged := dir.Node()
 	found.Name, found.NodeID = name, id
-	if found.Report, err = offline.Inspect(path, entries); err != nil {
+	shown := progress.New(p.Stderr, "inspect "+path, 0, progress.Bytes())
+	defer shown.End()
+	if found.Report, err = offline.Inspect(path, entries, shown); err != nil {
 		return nil, err
 	}
 	if damaged != nil {

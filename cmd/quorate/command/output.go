@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 	"sigs.k8s.io/yaml"
+
+	"quorate/progress"
 )
 
 // The formats of --output.
@@ -66,16 +66,6 @@ func completeFlag(cmd *cobra.Command, flag string, values ...string) {
 	}
 }
 
-// isTerminal reports whether w is a terminal.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
-}
-
 // colour is an SGR code of ECMA-48.
 type colour string
 
@@ -90,7 +80,7 @@ const (
 func (p *Process) paint(w io.Writer, c colour, text string) string {
 	_, refused := p.getenv("NO_COLOR")
 	terminal, _ := p.getenv("TERM")
-	if refused || terminal == "dumb" || !isTerminal(w) {
+	if refused || terminal == "dumb" || !progress.IsTerminal(w) {
 		return text
 	}
 	return "\x1b[1;" + string(c) + "m" + text + "\x1b[0m"

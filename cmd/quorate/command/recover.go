@@ -9,6 +9,7 @@ import (
 
 	"quorate/cluster/roster"
 	"quorate/cmd/quorate/datadir"
+	"quorate/progress"
 	"quorate/raftstore/offline"
 )
 
@@ -56,7 +57,9 @@ func (f *newCluster) recover(p *Process, accept bool) error {
 	if name == "" || id == "" {
 		return fmt.Errorf("--data-dir %s is of no node that was ever ready: there is nothing to recover", f.dataDir)
 	}
-	s, err := offline.Survey(f.dataDir, name)
+	shown := progress.New(p.Stderr, "read "+f.dataDir, 0, progress.Bytes())
+	s, err := offline.Survey(f.dataDir, name, shown)
+	shown.End()
 	if err != nil {
 		return fmt.Errorf("--data-dir %s: %w", f.dataDir, err)
 	}

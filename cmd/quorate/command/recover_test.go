@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"quorate/cluster/roster"
+	"quorate/progress"
 	"quorate/raftstore/offline"
 )
 
@@ -37,7 +39,7 @@ func TestInterruptedRecovery(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			s, err := offline.Survey(dir, "n1")
+			s, err := offline.Survey(dir, "n1", progress.New(io.Discard, "", 0, progress.Bytes()))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"quorate/cmd/quorate/datadir"
 	"quorate/cmd/quorate/settings"
+	"quorate/progress"
 	"quorate/raftstore"
 	"quorate/raftstore/backup"
 	"quorate/raftstore/offline"
@@ -120,9 +121,9 @@ func readBackup(p *Process, file string) (backup.Header, offline.Cluster, error)
 		}
 		from, total = f, info.Size()
 	}
-	shown := newProgress(p, "read "+file, total)
-	defer shown.end()
-	header, root, err := backup.Read(shown.reader(from))
+	shown := progress.New(p.Stderr, "read "+file, total, progress.Bytes())
+	defer shown.End()
+	header, root, err := backup.Read(shown.Reader(from))
 	if bad, ok := errors.AsType[*backup.Damaged](err); ok {
 		return header, offline.Cluster{}, fmt.Errorf("%s %w; nothing was changed", file, bad)
 	}

@@ -241,8 +241,8 @@ func newer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: newer DIR")
 	}
-	path := filepath.Join(ts.MkAbs(args[0]), raftstore.RaftDir, raftstore.LogFile)
-	l, err := log.Open(log.Config{Path: path, Logger: slog.New(slog.DiscardHandler)})
+	path := filepath.Join(ts.MkAbs(args[0]), raftstore.RaftDir, raftstore.LogDir)
+	l, err := log.Open(log.Config{Dir: path, Logger: slog.New(slog.DiscardHandler)})
 	ts.Check(err)
 	last, err := l.LastIndex()
 	ts.Check(err)

@@ -21,7 +21,7 @@ func newStatus(p *Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show on one screen whether the cluster is well, and what to do if not", Args: arguments(0, 0),
 		Long: "Show the state of the cluster on one screen: the verdict, the leader and its term, the voters and how many\n" +
-			"more of them may fail, the largest lag, versions, the least free disk, and alarms with what to do.\n" +
+			"more of them may fail, the largest lag, rates and latencies, versions, the least free disk, and alarms with what to do.\n" +
 			"The verdict is healthy; degraded if the cluster serves and a member is silent or has an alarm; or down if\n" +
 			"it cannot write. The exit code is 1 if it is down. With wide, the members follow.",
 		RunE: func(cmd *cobra.Command, _ []string) error {

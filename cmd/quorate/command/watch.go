@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"quorate/progress"
 )
 
 // leastInterval bounds the load of --watch.
@@ -40,7 +42,7 @@ func (w *watch) run(ctx context.Context, p *Process, show func(ctx context.Conte
 	}
 	again := time.NewTicker(w.interval)
 	defer again.Stop()
-	terminal := isTerminal(p.Stdout)
+	terminal := progress.IsTerminal(p.Stdout)
 	for {
 		var screen bytes.Buffer
 		err := show(ctx, &screen)

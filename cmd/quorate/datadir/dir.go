@@ -27,8 +27,9 @@ const (
 	lockFile       = "lock"
 )
 
-// format is the version of the directory's layout that this build writes. It refuses newer ones.
-const format = 1
+// format is the version of the directory's layout that this build writes. It refuses newer ones, and
+// changes older ones. In format 1 the Raft log was one bolt file.
+const format = 2
 
 // identity is the node and the cluster that the directory belongs to.
 type identity struct {
@@ -139,7 +140,20 @@ func (d *Dir) load(cfg Config) error {
 	if err := d.settleKey(cfg, stored.KeyFingerprint); err != nil {
 		return err
 	}
-	return d.settleNodeID()
+	if err := d.settleNodeID(); err != nil {
+		return err
+	}
+	return d.upgrade(stored)
+}
+
+// upgrade gives a directory of an older format the present one, before anything else in it changes. A
+// build that knows only the older format would not find the log, and would take the node for empty.
+func (d *Dir) upgrade(stored identity) error {
+	if stored.Format == 0 || stored.Format == format {
+		return nil
+	}
+	stored.Format = format
+	return d.writeIdentity(stored)
 }
 
 func (d *Dir) readIdentity() (identity, error) {
@@ -160,7 +174,11 @@ func (d *Dir) readIdentity() (identity, error) {
 // Commit binds the directory to this node's name and cluster key. It is called once the node
 // belongs to a cluster, so that a node that was refused may start again under another name or key.
 func (d *Dir) Commit() error {
-	text, err := json.Marshal(identity{Format: format, Name: d.name, KeyFingerprint: fingerprint(d.key)})
+	return d.writeIdentity(identity{Format: format, Name: d.name, KeyFingerprint: fingerprint(d.key)})
+}
+
+func (d *Dir) writeIdentity(i identity) error {
+	text, err := json.Marshal(i)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", identityFile, err)
 	}

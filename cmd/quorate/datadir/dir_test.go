@@ -82,7 +82,7 @@ func TestOpenRefuses(t *testing.T) {
 		{name: "another name", change: func(c *datadir.Config) { c.Name = "n2" }, want: `belongs to the node "n1", not "n2": give --name n1`},
 		{name: "another key", change: func(c *datadir.Config) { c.Key = keys.Generate() }, want: "is not the one that --data-dir"},
 		{name: "a malformed key", file: "cluster.key", text: "x", want: "cluster.key: cluster key is not base64"},
-		{name: "a newer format", file: "identity.json", text: `{"format":9,"name":"n1","keyFingerprint":""}`, want: "has format 9 and this build knows up to 1"},
+		{name: "a newer format", file: "identity.json", text: `{"format":9,"name":"n1","keyFingerprint":""}`, want: "has format 9 and this build knows up to 2"},
 		{name: "a damaged identity", file: "identity.json", text: "{", want: "identity.json is damaged"},
 		{name: "a damaged node id", file: "node-id", text: "?", want: "node-id is damaged"},
 		{name: "an edited key", file: "cluster.key", text: keys.Generate().Text(), want: "is not the one that --data-dir"},
@@ -113,6 +113,32 @@ func TestOpenRefuses(t *testing.T) {
 			}
 			wantRefused(t, cfg, c.want)
 		})
+	}
+}
+
+// A directory of an older format gets the present one when it is opened, so that an older build refuses
+// it from then on.
+func TestOpenUpgradesTheFormat(t *testing.T) {
+	t.Parallel()
+	cfg := config(t.TempDir())
+	d := open(t, cfg)
+	if err := errors.Join(d.Commit(), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(cfg.Path, "identity.json")
+	present, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	former := strings.Replace(string(present), `"format":2`, `"format":1`, 1)
+	if err := os.WriteFile(file, []byte(former), 0o600); err != nil || former == string(present) {
+		t.Fatalf("%s: %v", present, err)
+	}
+	if err := open(t, cfg).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != string(present) {
+		t.Errorf("the identity is %s, want %s (%v)", got, present, err)
 	}
 }
 

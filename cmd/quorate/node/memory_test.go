@@ -16,7 +16,10 @@ func TestCollectorPercent(t *testing.T) {
 		{0, 3200}, // before the first collection
 		{16 << 20, 200},
 		{32 << 20, 100},
-		{64 << 20, 50},
+		{64 << 20, 100},
+		{256 << 20, 100},
+		{400 << 20, 64},
+		{512 << 20, 50},
 		{10 << 30, 50},
 	} {
 		if got := collectorPercent(tc.live); got != tc.want {
@@ -54,7 +57,7 @@ func TestCollectorTuner(t *testing.T) {
 	for i := range large {
 		large[i] = new([1 << 20]byte)
 	}
-	eventually("a large heap", func() bool { return tuner.current() <= gcPercent*11/10 && headroom() > 90<<20 })
+	eventually("a large heap", func() bool { return tuner.current() <= 110 && headroom() > 180<<20 })
 	runtime.KeepAlive(large)
 	large = nil
 	eventually("a heap that is small again", func() bool { return tuner.current() > 200 })

@@ -178,7 +178,7 @@ func (n *Node) openPeers(reach addresses) error {
 	n.store, err = raftstore.Open(raftstore.Config{
 		Name: s.Name, DataDir: s.DataDir, Peers: n.peers, Registrar: n.rpc, AddressOf: n.roster.PeerAddr,
 		RaftMultiplier: s.TimeoutScale, LogBytes: s.Store.LogBytes, LogAge: s.Store.LogAge, HistoryBytes: s.Store.HistoryBytes,
-		DiskReserve: s.Store.DiskReserve, DiskClaim: claim,
+		DiskReserve: s.Store.DiskReserve, DiskClaim: claim, SnapshotRate: s.Store.SnapshotRate,
 		Quota:  raftstore.Quota{StateBytes: uint64(s.Store.MaxBytes), Objects: objects},
 		Logger: n.logger, Registerer: n.registry,
 	})

@@ -58,7 +58,7 @@ func (n *Node) serveRPC(ctx context.Context) error {
 	}
 	force := time.AfterFunc(rpcLimit, n.rpc.Stop)
 	defer force.Stop()
-	n.store.EndForwarding()
+	n.store.EndStreams()
 	n.rpc.GracefulStop()
 	return <-done
 }

@@ -58,7 +58,7 @@ type scheduler struct {
 	dir      string
 	registry *prometheus.Registry
 	log      *logs
-	begun    chan struct{} // gets a value when a backup begins
+	begun    chan struct{} // gets a value when a backup begins to be written, to its file if it has one
 	cancel   context.CancelFunc
 	running  sync.WaitGroup
 }
@@ -99,8 +99,10 @@ func newScheduler(t *testing.T, n *testcluster.Node, dir string, at cron.Schedul
 			if err != nil {
 				return nil, err
 			}
-			s.begun <- struct{}{}
-			return func(w io.Writer) error { return write(w, root) }, nil
+			return func(w io.Writer) error {
+				s.begun <- struct{}{}
+				return write(w, root)
+			}, nil
 		},
 		Logger: slog.New(slog.NewTextHandler(io.MultiWriter(s.log, t.Output()), nil)), Registerer: s.registry,
 	})

@@ -88,6 +88,7 @@ type Store struct {
 	LogAge       time.Duration // maximum age of that log
 	HistoryBytes int64         // events kept in memory for watchers
 	DiskReserve  int64         // space left on the disk below which writes are refused
+	SnapshotRate int64         // bytes of snapshots to other nodes in a second; 0: no bound
 	MaxBytes     int64         // memory of all objects; 0: no bound
 	ObjectQuota  []string      // RESOURCE=COUNT: objects of a resource in one namespace
 }
@@ -170,6 +171,9 @@ func (s *Settings) registerStore(fs *pflag.FlagSet) {
 	fs.Var((*byteSize)(&s.Store.LogBytes), "log-bytes", "disk space for the log that watches resume from")
 	fs.DurationVar(&s.Store.LogAge, "log-age", 24*time.Hour, "age up to which that log is kept")
 	fs.Var((*byteSize)(&s.Store.DiskReserve), "disk-reserve", "free space, beyond what the next snapshot takes, below which the disk counts as full; at most a quarter of the disk")
+	s.Store.SnapshotRate = 32 << 20
+	fs.Var((*byteSize)(&s.Store.SnapshotRate), "snapshot-rate",
+		"bound on the bytes of snapshots that a leader sends in a second to nodes that join or were away, to all of them together; 0 for none")
 	fs.Var((*byteSize)(&s.Store.MaxBytes), "max-state-bytes", "bound on the memory of all objects, enforced by the leader; writes that add to it get 507 beyond; 0 for none")
 	fs.StringSliceVar(&s.Store.ObjectQuota, "object-quota", nil,
 		"bounds on the objects of a resource in one namespace, RESOURCE=COUNT,... such as configmaps=1000; * is for all others; more get 403")

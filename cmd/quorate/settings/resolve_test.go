@@ -71,6 +71,9 @@ func TestResolve(t *testing.T) {
 		{"number and size in the file", nil, nil, "log-bytes: 1073741824", func(s settings.Settings) any { return s.Store.LogBytes }, int64(1 << 30)},
 		{"size with a unit", []string{"--history-bytes=512Mi"}, nil, "", func(s settings.Settings) any { return s.Store.HistoryBytes }, int64(512 << 20)},
 		{"size default is 4 GiB", nil, nil, "", func(s settings.Settings) any { return s.Store.LogBytes }, int64(4 << 30)},
+		{"rate in the environment", nil, map[string]string{"QUORATE_SNAPSHOT_RATE": "8MiB"}, "snapshot-rate: 1MiB",
+			func(s settings.Settings) any { return s.Store.SnapshotRate }, int64(8 << 20)},
+		{"no bound on snapshots", []string{"--snapshot-rate=0"}, nil, "", func(s settings.Settings) any { return s.Store.SnapshotRate }, int64(0)},
 		{"duration in the file", nil, nil, "log-age: 90m", func(s settings.Settings) any { return s.Store.LogAge }, 90 * time.Minute},
 		{"empty file", nil, nil, "# nothing\n", func(s settings.Settings) any { return s.Expect }, 1},
 	}
@@ -125,6 +128,7 @@ func TestRefusals(t *testing.T) {
 		{"events kept too long", []string{"--event-ttl=12h1s"}, nil, "", "--event-ttl 12h0m1s: want 1s to 12h0m0s"},
 		{"small log", []string{"--log-bytes=1KiB"}, nil, "", "at least 16MiB"},
 		{"small state", []string{"--max-state-bytes=1KiB"}, nil, "", "want 0 (none) or at least 1MiB"},
+		{"slow snapshots", []string{"--snapshot-rate=1KiB"}, nil, "", "--snapshot-rate 1024: want 0 (no bound) or at least 64KiB"},
 		{"quota without a count", []string{"--object-quota=configmaps"}, nil, "", "want RESOURCE=COUNT"},
 		{"quota of nothing", []string{"--object-quota=configmaps=0"}, nil, "", "want RESOURCE=COUNT"},
 		{"quota twice", []string{"--object-quota=pods=1,pods=2"}, nil, "", "names pods twice"},

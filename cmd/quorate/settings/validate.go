@@ -23,6 +23,9 @@ const (
 	maxExpect = 99
 	// maxEventTTL is well within the time that the state remembers (state.Times).
 	maxEventTTL = 12 * time.Hour
+	// minSnapshotRate lets a follower get the next part of a snapshot within the time that it waits,
+	// even if it shares the rate with twenty others.
+	minSnapshotRate = 64 << 10
 	// maxRotated keeps the list of rotated files short.
 	maxRotated = 1000
 )
@@ -152,6 +155,8 @@ func (s *Settings) checkRanges() error {
 	refuse(s.Store.LogBytes < 16<<20, "--log-bytes %d: want at least 16MiB", s.Store.LogBytes)
 	refuse(s.Store.LogAge < time.Minute, "--log-age %s: want at least 1m", s.Store.LogAge)
 	refuse(s.Store.DiskReserve < 1<<20, "--disk-reserve %d: want at least 1MiB", s.Store.DiskReserve)
+	refuse(s.Store.SnapshotRate != 0 && s.Store.SnapshotRate < minSnapshotRate,
+		"--snapshot-rate %d: want 0 (no bound) or at least 64KiB", s.Store.SnapshotRate)
 	refuse(s.Store.MaxBytes != 0 && s.Store.MaxBytes < 1<<20, "--max-state-bytes %d: want 0 (none) or at least 1MiB", s.Store.MaxBytes)
 	_, err := s.Store.Quotas()
 	refuse(err != nil, "%w", err)
