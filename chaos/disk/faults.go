@@ -19,10 +19,11 @@ type Faults struct {
 	WriteDelay  time.Duration // added to each write, of at most 1 MiB
 
 	HangFsync  bool // fsync doesn't return before the disk heals or its caller is killed
-	FailFsync  bool // fsync fails with EIO, and what it was to write is given up
+	FailFsync  bool // fsync fails with EIO, after FailAfter that succeed, and what it was to write is given up
 	FailWrites bool // whatever changes contents or names fails with EIO
 	ReadOnly   bool // the same with EROFS, and so does fsync
 
+	FailAfter int64 // fsyncs after Set that FailFsync exempts
 	// Free is the number of bytes, in whole pages of 4 KiB, that can be allocated after Set. A
 	// write that needs more is cut short, or fails with ENOSPC. Space that a removal or a
 	// truncation frees can be allocated again, and names take no space. nil means no limit but that

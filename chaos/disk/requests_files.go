@@ -153,7 +153,7 @@ func (r *requests) sync(id uint64) error {
 	case r.d.faults.ReadOnly:
 		r.d.stats.Refused++
 		return syscall.EROFS
-	case r.d.faults.FailFsync:
+	case r.d.faults.FailFsync && r.d.faults.FailAfter <= 0:
 		r.d.stats.Refused++
 		if n.content != nil {
 			n.content.giveUp()
@@ -161,6 +161,7 @@ func (r *requests) sync(id uint64) error {
 		return syscall.EIO
 	}
 	r.d.files.sync(n)
+	r.d.faults.FailAfter--
 	r.d.stats.Fsyncs++
 	return nil
 }

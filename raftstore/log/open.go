@@ -111,6 +111,9 @@ func create(cfg Config) error {
 			return err
 		}
 	}
+	if err := diskio.SyncDir(filepath.Dir(cfg.Dir)); err != nil { // also of a process whose sync failed
+		return err
+	}
 	if cfg.BoltFile == "" {
 		return nil
 	}
@@ -130,9 +133,6 @@ func createFolder(cfg Config) error {
 	// gofail: var logBeforeRename struct{}
 	if err == nil {
 		err = os.Rename(dir, cfg.Dir)
-	}
-	if err == nil {
-		err = diskio.SyncDir(filepath.Dir(cfg.Dir))
 	}
 	// gofail: var logAfterRename struct{}
 	if err != nil {

@@ -88,7 +88,8 @@ func New(cfg Config) (*Store, error) {
 	if err := errors.Join(s.removeStale(), s.partials.load()); err != nil {
 		return nil, fmt.Errorf("open snapshots in %s: %w", cfg.Dir, err)
 	}
-	if err := syncDir(cfg.Dir); err != nil {
+	// A process whose sync failed may have left names that the disk does not have.
+	if err := errors.Join(syncDir(s.dir), syncDir(cfg.Dir)); err != nil {
 		return nil, fmt.Errorf("open snapshots in %s: %w", cfg.Dir, err)
 	}
 	s.metrics = newMetrics(cfg.Registerer, s)

@@ -50,7 +50,8 @@ type Log struct {
 }
 
 // Open opens the log in a folder. It reads the last segment whole, and the first block of the
-// others. Unless ReadOnly is set, it removes what a crash has left.
+// others. Unless ReadOnly is set, it removes what a crash has left, and syncs what a process may
+// have written without a sync.
 func Open(cfg Config) (*Log, error) {
 	l := &Log{cfg: cfg, datasync: diskio.Datasync}
 	if cfg.ReadOnly {
@@ -69,7 +70,8 @@ func Open(cfg Config) (*Log, error) {
 	return l, nil
 }
 
-// list returns the numbers of the segments in the folder, and removes an unused spare segment.
+// list returns the numbers of the segments in the folder, whose names it syncs, as a process whose
+// sync failed did not. It removes an unused spare segment.
 func (l *Log) list() (sequences []uint64, err error) {
 	entries, err := os.ReadDir(l.cfg.Dir)
 	if err != nil {
@@ -86,7 +88,7 @@ func (l *Log) list() (sequences []uint64, err error) {
 	if err := os.Remove(l.sparePath()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove spare segment: %w", err)
 	}
-	return sequences, nil
+	return sequences, diskio.SyncDir(l.cfg.Dir)
 }
 
 // open opens the segments, in the order of their numbers, without those that a later one replaces.
@@ -116,10 +118,30 @@ func (l *Log) open(sequences []uint64) error {
 		return nil
 	}
 	last := l.files[len(l.files)-1]
-	if err := last.openLast(); err != nil {
+	entries, offset, err := last.openLast()
+	if err != nil {
+		return err
+	}
+	if err := l.rewrite(last, entries, offset); err != nil {
 		return err
 	}
 	return l.dropFrom(last.last + 1) // the segment is empty, or nothing is dropped
+}
+
+// rewrite makes the last append of a segment durable. The process that wrote it may have ended
+// because the sync failed. Then reads return what the disk does not have, and another sync does not
+// write it, because the system takes it for written.
+func (l *Log) rewrite(s *file, entries []byte, offset int64) error {
+	if l.cfg.ReadOnly || len(entries) == 0 {
+		return nil
+	}
+	if _, err := s.f.WriteAt(entries, offset); err != nil {
+		return fmt.Errorf("rewrite the last entries of %s: %w", s.path, err)
+	}
+	if err := l.datasync(s.f); err != nil {
+		return fmt.Errorf("sync %s: %w", s.path, err)
+	}
+	return nil
 }
 
 // dropFrom removes the segments whose base is at least index, newest first, so that those that are

@@ -15,6 +15,7 @@ type scanner struct {
 	limit   uint64 // last entry that counts, 0 if unknown
 	next    uint64 // index of the next entry
 	at      int    // where its frame belongs
+	began   int    // where the append begins to which the last good frame belongs
 
 	previous Record // the last good one
 	points   []point
@@ -67,6 +68,9 @@ func (c *scanner) accept(rec *Record, size int64) {
 	offset := blockBytes + int64(c.at)
 	if n := len(c.points); c.fresh || offset-c.points[n-1].offset >= pointDistance {
 		c.points = append(c.points, point{rec.Index, offset})
+	}
+	if rec.batch != c.previous.batch {
+		c.began = c.at
 	}
 	c.previous, c.fresh = *rec, false
 	c.next, c.at, c.end = rec.Index+1, c.at+int(size), offset+size
@@ -165,23 +169,27 @@ func (s *file) index(each func(*Record)) error {
 }
 
 // openLast reads the frames of the last segment, whose last entry is not known. It reports damage at
-// the end of the log, which would otherwise look as if the entries had never been appended.
-func (s *file) openLast() error {
+// the end of the log, which would otherwise look as if the entries had never been appended. It
+// returns the bytes of the last append and where they are, none if the log was closed after it.
+func (s *file) openLast() (last []byte, offset int64, err error) {
 	c, err := s.scan(0, func(*Record) {})
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	rest := c.content[c.at:]
 	switch size := int64(len(c.content)) + blockBytes; {
 	case c.closed:
 	case size != s.capacity:
-		return &Damage{Index: c.next, Path: s.path, Reason: fmt.Sprintf("is missing: the file is cut short or damaged, at byte %d of %d", c.end, size)}
+		return nil, 0, &Damage{Index: c.next, Path: s.path, Reason: fmt.Sprintf("is missing: the file is cut short or damaged, at byte %d of %d", c.end, size)}
 	case !isZero(rest[:min(headerBytes, len(rest))]) && !c.torn():
-		return &Damage{Index: c.next, Path: s.path, Reason: "is damaged"}
+		return nil, 0, &Damage{Index: c.next, Path: s.path, Reason: "is damaged"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last, s.end, s.points, s.holes, s.indexed = c.next-1, c.end, c.points, c.holes, true
 	s.finished = c.closed
-	return nil
+	if c.closed {
+		return nil, 0, nil
+	}
+	return c.content[c.began : c.end-blockBytes], blockBytes + int64(c.began), nil
 }

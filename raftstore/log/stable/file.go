@@ -91,7 +91,8 @@ func Create(path string) error {
 }
 
 // Open opens a file that Create has made, and locks it: for other readers as well, unless readOnly
-// is set. It waits for the lock.
+// is set. It waits for the lock. Unless readOnly is set, it writes the values again: a process whose
+// sync failed may have left values that reads return although the disk does not have them.
 func Open(path string, readOnly bool, wait time.Duration) (*File, error) {
 	flag, lock := os.O_RDWR, syscall.LOCK_EX
 	if readOnly {
@@ -105,6 +106,9 @@ func Open(path string, readOnly bool, wait time.Duration) (*File, error) {
 	err = s.lock(lock, wait)
 	if err == nil {
 		err = s.load()
+	}
+	if err == nil && !readOnly {
+		err = s.Set(nil)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), f.Close())
