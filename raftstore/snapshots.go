@@ -51,17 +51,13 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 	defer ticker.Stop()
 	var last, failed time.Time // when the last snapshot ended, and the last that failed
 	var took time.Duration
-	var least int64 // fewest bytes of the log since the last snapshot
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case now := <-ticker.C:
-			used, bound := s.log.Size()
-			least = min(least, used) // an installed snapshot removes the log
-			grown := used > least+bound/snapshotGrowth
 			pause := now.Sub(last)
-			due := pause >= max(snapshotPause, snapshotShare*took) && s.snapshotDue(grown) ||
+			due := pause >= max(snapshotPause, snapshotShare*took) && s.snapshotDue() ||
 				s.reclaimDue() && (s.space.IsLow() || pause >= max(reclaimPause, reclaimShare*took))
 			if !due || now.Sub(failed) < snapshotPause {
 				continue
@@ -72,16 +68,22 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 				failed = time.Now()
 			}
 			last, took = time.Now(), time.Since(now)
-			if err == nil {
-				least, _ = s.log.Size()
-			}
 		}
 	}
 }
 
-func (s *Store) snapshotDue(logHasGrown bool) bool {
+func (s *Store) snapshotDue() bool {
 	applied, newest := s.Applied(), s.snapshotIndex.Load()
-	return applied >= newest+snapshotEntries || logHasGrown && applied > newest
+	_, bound := s.log.Size()
+	return applied >= newest+snapshotEntries || applied > newest && s.grown() > bound/snapshotGrowth
+}
+
+// grown returns how many bytes of entries the log has got since the newest snapshot.
+func (s *Store) grown() int64 {
+	if newest := s.snapshotting.newest.Load(); newest != nil {
+		return s.log.Written() - newest.written
+	}
+	return s.log.Written()
 }
 
 // reclaimDue reports whether the disk is short of space, and a snapshot would give some back.
@@ -159,7 +161,7 @@ func (s *Store) reclaim() error {
 func (s *Store) nextSnapshot() int64 {
 	bound := int64(s.root().Bytes())
 	if newest := s.snapshotting.newest.Load(); newest != nil {
-		bound = min(bound, newest.size+s.log.Written()-newest.written)
+		bound = min(bound, newest.size+s.grown())
 	}
 	return bound + snapshotExtra
 }
