@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -38,6 +39,23 @@ func TestOnlyVoterCampaignsOnce(t *testing.T) {
 	}
 	if term := store.Raft().CurrentTerm(); term != first || term != bootstrapTerm+1 {
 		t.Errorf("elected in term %d, now in %d, bootstrapped in %d", first, term, bootstrapTerm)
+	}
+}
+
+// The first nodes that are bootstrapped may elect a leader, whose entries reach another node before
+// that one is bootstrapped.
+func TestBootstrapOfANodeWithState(t *testing.T) {
+	t.Parallel()
+	c := testcluster.New(t, 3, nil)
+	c.Ready()
+	for _, n := range c.Nodes {
+		before := n.Store.Servers()
+		if err := n.Store.Bootstrap(before); err != nil {
+			t.Errorf("%s: %v", n.Name, err)
+		}
+		if after := n.Store.Servers(); !slices.Equal(after, before) {
+			t.Errorf("%s: the members were %v and are %v", n.Name, before, after)
+		}
 	}
 }
 

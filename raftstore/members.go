@@ -23,9 +23,11 @@ func (s *Store) HasState() (bool, error) {
 }
 
 // Bootstrap makes this node a member of a new cluster with these servers. Each of them must be
-// bootstrapped with the same list, and only one list may ever be used.
+// bootstrapped with the same list, and only one list may ever be used. A node that has it already,
+// perhaps from a leader that the others have elected meanwhile, stays as it is.
 func (s *Store) Bootstrap(servers []raft.Server) error {
-	if err := s.raft.BootstrapCluster(raft.Configuration{Servers: servers}).Error(); err != nil {
+	err := s.raft.BootstrapCluster(raft.Configuration{Servers: servers}).Error()
+	if err != nil && !errors.Is(err, raft.ErrCantBootstrap) {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
 	s.leadership.SelfElect()

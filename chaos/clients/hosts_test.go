@@ -163,8 +163,20 @@ func TestPagesOnHosts(t *testing.T) {
 			hosts["n1"].must(t, "quorate healthcheck --data-dir /var/lib/quorate --wait 60s") // a page may have restarted it
 		}
 		begun := time.Now()
-		t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, hosts, filepath.Join(repository, page)) })
+		if !t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, hosts, filepath.Join(repository, page)) }) {
+			logNodes(t, hosts)
+			t.Fatalf("the pages after %s need what it does", page)
+		}
 		t.Logf("%s: %s", page, time.Since(begun).Round(100*time.Millisecond))
+	}
+}
+
+// logNodes logs the end of the log of each host's node.
+func logNodes(t *testing.T, hosts map[string]*host) {
+	t.Helper()
+	for name, h := range hosts {
+		printed, _, err := h.run("tail -n 60 /var/log/quorate.log; ps -ef")
+		t.Logf("%s: %v\n%s", name, err, printed)
 	}
 }
 

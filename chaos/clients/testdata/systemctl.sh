@@ -7,7 +7,12 @@ log=/var/log/quorate.log
 
 value() { sed -n "s/^$1=-\{0,1\}//p" "$unit"; }
 
-running() { [ -e "$pid" ] && [ -e "/proc/$(cat $pid)" ] && ! grep -q '^State:.Z' "/proc/$(cat $pid)/status"; }
+# A process whose first thread has ended holds its files and ports until the others have ended too.
+running() {
+  [ -e "$pid" ] || return
+  status="/proc/$(cat $pid)/status"
+  [ -e "$status" ] && ! { grep -q '^State:.Z' "$status" && grep -q '^Threads:.1$' "$status"; }
+}
 
 start() {
   running && return
