@@ -58,6 +58,11 @@ func (d delegate) MergeRemoteState(data []byte, _ bool) {
 	if s.Cluster == "" || s.Cluster != d.g.Cluster() {
 		return
 	}
+	d.g.merging.Lock()
+	defer d.g.merging.Unlock()
+	if d.g.ended {
+		return
+	}
 	if err := d.g.cfg.Roster.Merge(s.Roster); err != nil {
 		d.g.report(finding{level: levelError, key: "roster", message: "record the member list", reason: err.Error()})
 		return

@@ -73,6 +73,9 @@ type Gossip struct {
 	mergesRefused atomic.Int64 // by NotifyMerge, because of another cluster
 
 	announceMu sync.Mutex // one announcement at a time
+
+	merging sync.Mutex // held while a member's roster is merged
+	ended   bool       // nothing is merged any more; guarded by merging
 }
 
 // New checks the configuration. It starts nothing and binds no address.
@@ -142,7 +145,16 @@ func (g *Gossip) end(list *memberlist.Memberlist) error {
 	if err := list.Shutdown(); err != nil {
 		return fmt.Errorf("stop gossip: %w", err)
 	}
+	g.endMerges()
 	return nil
+}
+
+// endMerges waits for the merge that is under way, and lets none begin: the library does not wait for
+// the exchanges that it has accepted.
+func (g *Gossip) endMerges() {
+	g.merging.Lock()
+	defer g.merging.Unlock()
+	g.ended = true
 }
 
 // Ready returns a channel that is closed once the gossip address is bound.

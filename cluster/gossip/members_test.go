@@ -79,3 +79,21 @@ func TestStartThatIsOver(t *testing.T) {
 		})
 	}
 }
+
+// After its end a node changes its list of members no more, also if an exchange goes on that it has
+// accepted before: the directory may belong to another process by then.
+func TestNoMergeAfterTheEnd(t *testing.T) {
+	self := Meta{Name: "n1", NodeID: "id-1", Member: true, Cluster: "c", Start: 1, Nonce: "x", PeerAddr: "127.0.0.1:1"}
+	g := ofNode(t, self)
+	received := []byte(`{"cluster": "c", "roster": {"bindings": {"n2": {"nodeID": "id-2", "index": 7}}}}`)
+	g.endMerges()
+	delegate{g}.MergeRemoteState(received, false)
+	if got := g.cfg.Roster.Record().Bindings; len(got) > 0 {
+		t.Errorf("merged after the end: %v", got)
+	}
+	g.ended = false
+	delegate{g}.MergeRemoteState(received, false)
+	if got := g.cfg.Roster.Record().Bindings["n2"].NodeID; got != "id-2" {
+		t.Errorf("before the end it merges %q", got)
+	}
+}
