@@ -27,8 +27,9 @@ var errTooLarge = errors.New("an append between nodes is too large")
 // framed is a connection that carries frames. One goroutine may read and one may write.
 type framed struct {
 	net.Conn
-	reader  *bufio.Reader
-	in, out []byte // the buffers of the last frames
+	reader           *bufio.Reader
+	in, out          []byte // the buffers of the last frames
+	packed, unpacked []byte // those of compressed frames
 }
 
 func newFramed(c net.Conn) *framed {
@@ -44,7 +45,11 @@ func (f *framed) write(timeout time.Duration, encode func([]byte) []byte) error 
 	if len(b)-lengthBytes > maxFrameBytes {
 		return errTooLarge
 	}
-	binary.BigEndian.PutUint32(b, uint32(len(b)-lengthBytes))
+	flags := uint32(0)
+	if packed, ok := f.compress(b[lengthBytes:]); ok {
+		b, flags = packed, compressedFlag
+	}
+	binary.BigEndian.PutUint32(b, uint32(len(b)-lengthBytes)|flags)
 	if err := f.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
 		return err
 	}
@@ -59,7 +64,8 @@ func (f *framed) read() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := int(binary.BigEndian.Uint32(head))
+	length := binary.BigEndian.Uint32(head)
+	size := int(length &^ compressedFlag)
 	if size > maxFrameBytes {
 		return nil, errTooLarge
 	}
@@ -81,6 +87,9 @@ func (f *framed) read() ([]byte, error) {
 	}
 	if _, err := io.ReadFull(f.reader, b); err != nil {
 		return nil, fmt.Errorf("read an append: %w", err)
+	}
+	if length&compressedFlag != 0 {
+		return f.decompress(b)
 	}
 	return b, nil
 }

@@ -217,22 +217,26 @@ func TestServerRefuses(t *testing.T) {
 		"empty":        {frame(0, ""), 0},
 		"not complete": {frame(30, "abc"), 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := newServer(t)
-			conn := s.dial(t)
-			if _, err := conn.Write(c.sent); err != nil {
-				t.Fatal(err)
-			}
-			if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-				t.Fatal(err)
-			}
-			if got, err := io.ReadAll(conn); len(got) > 0 {
-				t.Errorf("got %q, %v", got, err)
-			}
-			if n := s.tooLarge.Load(); n != c.tooLarge {
-				t.Errorf("%d frames were too large", n)
-			}
-		})
+		t.Run(name, func(t *testing.T) { wantRefusal(t, c.sent, c.tooLarge) })
+	}
+}
+
+// wantRefusal checks that a server ends a connection on which bytes are sent, and responds nothing.
+func wantRefusal(t *testing.T, sent []byte, tooLarge int64) {
+	t.Helper()
+	s := newServer(t)
+	conn := s.dial(t)
+	if _, err := conn.Write(sent); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(conn); len(got) > 0 {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if n := s.tooLarge.Load(); n != tooLarge {
+		t.Errorf("%d frames were too large", n)
 	}
 }
 
