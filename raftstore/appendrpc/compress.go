@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// compressBytes is the size from which a frame is compressed. A shorter one saves less on the
-	// wire than the compression costs (raftstore/DESIGN.md).
-	compressBytes = 8 << 10
+	// compressBytes is the size from which a frame is compressed. A shorter one has little to save
+	// (raftstore/DESIGN.md).
+	compressBytes = 1 << 10
 	// compressedFlag marks a frame as compressed, in its length.
 	compressedFlag = 1 << 31
 	// leastSaved is the part of a frame that its compression must save, as a divisor.

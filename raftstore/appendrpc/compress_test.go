@@ -56,7 +56,8 @@ func TestCompression(t *testing.T) {
 		most    float64 // part of the content that the frame takes
 	}{
 		{"short", text(r, 100), 1},
-		{"large", text(r, compressBytes), 0.7},
+		{"large", text(r, 8*compressBytes), 0.7},
+		{"just large enough", text(r, compressBytes), 0.7},
 		{"noise", noise(r, compressBytes), 1},
 		{"just below", text(r, compressBytes-1), 1},
 		{"noise that is not kept in a buffer", noise(r, 2*maxSpareBytes), 1},
@@ -108,11 +109,11 @@ func TestCompressedFramesThatAreRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkCompression measures what a request of 8 KiB or more costs with its compression, at both
+// BenchmarkCompression measures what a request costs with its compression, at both
 // ends, and how many of its bytes are left.
 func BenchmarkCompression(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for name, content := range map[string][]byte{"text": text(r, 16<<10), "noise": noise(r, 16<<10)} {
+	for name, content := range map[string][]byte{"1 KiB": text(r, 1<<10), "2 KiB": text(r, 2<<10), "16 KiB": text(r, 16<<10), "noise": noise(r, 16<<10)} {
 		b.Run(name, func(b *testing.B) {
 			req := &raft.AppendEntriesRequest{Entries: []*raft.Log{{Index: 1, Data: content}}}
 			from, to := newFramed(nil), newFramed(nil)
