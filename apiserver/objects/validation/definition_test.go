@@ -160,6 +160,10 @@ func definitionUpdateRows() []row {
 			body: definitionBody(`"versions":[`, `"versions":[{"name":"v2","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}},`,
 				`"name":"v1","served":true,"storage":true`, `"name":"v1","served":true,"storage":false`),
 			want: map[string]string{"status.storedVersions": `["v1","v2"]`}},
+		{name: "the status loses no storage version", kind: kind, op: schema.UpdateStatus, old: definitionBody(),
+			body: `{"metadata":{"name":"widgets.shop.example.com"},"status":{"storedVersions":["v0"]}}`, want: map[string]string{"status.storedVersions": `["v0","v1"]`}},
+		{name: "nor does one without stored versions", kind: kind, op: schema.UpdateStatus, old: definitionBody(),
+			body: `{"metadata":{"name":"widgets.shop.example.com"}}`, want: map[string]string{"status.storedVersions": `["v1"]`}},
 		{name: "a version that was stored is removed", kind: kind, op: schema.Update, old: definitionBody(), body: definitionBody(next...), errs: []string{
 			`status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions ` +
 				`until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions`}},
