@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 
 	"quorate/apiserver/internal/testserver"
@@ -85,4 +86,27 @@ func TestCustomResourceApply(t *testing.T) {
 	check(t, a, want{code: 200, body: []string{`"replicas":3`}})
 	checkOwned(t, a.Body, `scaler Apply shop.example.com/v1 scale {"f:spec":{"f:replicas":{}}}`,
 		`before-first-apply Update shop.example.com/v1 scale {"f:spec":{".":{},"f:color":{},"f:size":{}}}`)
+}
+
+// TestCustomResourceApplyUnknown: a field that the schema lacks below one that keeps unknown fields
+// is dropped by an apply as it is by a create, and not in silence.
+func TestCustomResourceApplyUnknown(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, nil)
+	establish(t, s, widgetsName, definitionOf("widgets", "Widget", "Namespaced", `{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":
+		{"type":"object","properties":{"spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{
+			"known":{"type":"object","properties":{"a":{"type":"string"}}}}}}}}}`))
+	body := widget("w", `{"free":1,"known":{"a":"x","b":"y"}}`)
+	const problem = `unknown field "spec.known.b"`
+	check(t, s.Do("POST", widgets+"?fieldValidation=Strict", body), want{400, "BadRequest", problem, nil})
+	check(t, s.Do("PATCH", widgets+"/w"+by("m")+"&fieldValidation=Strict", body, applyPatch), want{400, "BadRequest", "error strict decoding YAML: " + problem, nil})
+	got := s.Do("PATCH", widgets+"/w"+by("m"), body, applyPatch)
+	check(t, got, want{code: 201, body: []string{`"spec":{"free":1,"known":{"a":"x"}}`}})
+	if warnings := got.Header.Values("Warning"); !slices.Equal(warnings, []string{"299 - " + strconv.Quote(problem)}) {
+		t.Errorf("warnings %q", warnings)
+	}
+	got = s.Do("PATCH", widgets+"/w"+by("m")+"&fieldValidation=Ignore", body, applyPatch)
+	if check(t, got, want{code: 200}); len(got.Header.Values("Warning")) > 0 {
+		t.Errorf("warnings %q", got.Header.Values("Warning"))
+	}
 }

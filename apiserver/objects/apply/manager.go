@@ -210,39 +210,42 @@ type Options struct {
 
 // Apply returns the object that results from applying a configuration to live, which is nil if
 // there is no object, with the managed fields of all managers. The result shares no memory with
-// live. An error that the configuration causes, such as a conflict (409), is a *status.Error.
-func (m *Manager) Apply(live *schema.Object, c *Config, options Options) (*schema.Object, error) {
+// live. The problems are the fields of the configuration that the result lacks because the kind does
+// not have them, although its types allow them. An error that the configuration causes, such as a
+// conflict (409), is a *status.Error.
+func (m *Manager) Apply(live *schema.Object, c *Config, options Options) (*schema.Object, schema.Problems, error) {
+	none := schema.Problems{}
 	if err := c.check(m.kind); err != nil {
-		return nil, err
+		return nil, none, err
 	}
 	if live == nil {
 		live = m.kind.New()
 	}
 	before, err := live.Content()
 	if err != nil {
-		return nil, fmt.Errorf("read the stored object: %w", err)
+		return nil, none, fmt.Errorf("read the stored object: %w", err)
 	}
 	entries, err := decode(live.ManagedFields())
 	if err != nil {
-		return nil, fmt.Errorf("read the managed fields of the stored object: %w", err)
+		return nil, none, fmt.Errorf("read the managed fields of the stored object: %w", err)
 	}
 	merged, entries, err := m.applyOrAdopt(before, c, entries, options)
 	if conflicts, ok := errors.AsType[merge.Conflicts](err); ok {
-		return nil, conflictError(conflicts)
+		return nil, none, conflictError(conflicts)
 	}
 	if err != nil {
-		return nil, err
+		return nil, none, err
 	}
 	if options.Manager == kubectl {
 		if err := setLastApplied(merged, c); err != nil {
-			return nil, err
+			return nil, none, err
 		}
 	}
-	o, err := m.object(merged)
+	o, problems, err := m.object(merged)
 	if err != nil {
-		return nil, err
+		return nil, none, err
 	}
-	return o, entries.encode(o)
+	return o, problems, entries.encode(o)
 }
 
 // apply merges a configuration into the content of an object. It does not modify content and
@@ -285,11 +288,10 @@ func (m *Manager) apply(content map[string]any, c *Config, entries *managed, opt
 }
 
 // object decodes the content of an object.
-func (m *Manager) object(content map[string]any) (*schema.Object, error) {
+func (m *Manager) object(content map[string]any) (*schema.Object, schema.Problems, error) {
 	text, err := json.Marshal(content)
 	if err != nil {
-		return nil, fmt.Errorf("write the merged object: %w", err)
+		return nil, schema.Problems{}, fmt.Errorf("write the merged object: %w", err)
 	}
-	o, _, err := m.kind.Decode(text)
-	return o, err
+	return m.kind.Decode(text)
 }
