@@ -3,6 +3,7 @@ package apiserver_test
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"quorate/apiserver/internal/testserver"
@@ -108,5 +109,48 @@ func TestCustomResourceApplyUnknown(t *testing.T) {
 	got = s.Do("PATCH", widgets+"/w"+by("m")+"&fieldValidation=Ignore", body, applyPatch)
 	if check(t, got, want{code: 200}); len(got.Header.Values("Warning")) > 0 {
 		t.Errorf("warnings %q", got.Header.Values("Warning"))
+	}
+}
+
+// TestUnknownKeywords: a keyword that no schema has is an unknown field of its definition, whichever
+// way the definition is written.
+func TestUnknownKeywords(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, nil)
+	const problem = `unknown field "spec.versions[0].schema.openAPIV3Schema.properties.spec.maxlength"`
+	body := definitionOf("widgets", "Widget", "Namespaced", `{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":
+		{"type":"object","properties":{"spec":{"type":"object","maxlength":1}}}}}`)
+	applied := strings.Replace(body, `{`, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",`, 1)
+	one := definitions + "/" + widgetsName
+	add := `[{"op":"add","path":"/spec/versions/0/schema/openAPIV3Schema/properties/spec/maxlength","value":1}]`
+	for _, tc := range []struct {
+		name             string
+		send             func(query string) testserver.Answer
+		refusal, success int
+	}{
+		{"create", func(query string) testserver.Answer { return s.Do("POST", definitions+"?"+query, body) }, 400, 201},
+		{"patch", func(query string) testserver.Answer {
+			return s.Do("PATCH", one+"?"+query, add, "Content-Type: application/json-patch+json")
+		}, 422, 200},
+		{"apply", func(query string) testserver.Answer {
+			return s.Do("PATCH", one+byForce("m")+"&"+query, applied, applyPatch)
+		}, 400, 200},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := tc.send("fieldValidation=Strict"); got.Code != tc.refusal || !strings.Contains(got.Body, strings.ReplaceAll(problem, `"`, `\"`)) {
+				t.Errorf("strict: %d %s", got.Code, got.Body)
+			}
+			got := tc.send("fieldValidation=Warn")
+			check(t, got, want{code: tc.success})
+			if warnings := got.Header.Values("Warning"); !slices.Equal(warnings, []string{"299 - " + strconv.Quote(problem)}) {
+				t.Errorf("warnings %q", warnings)
+			}
+			if strings.Contains(got.Body, "maxlength") {
+				t.Errorf("the keyword is stored: %s", got.Body)
+			}
+			if got = tc.send("fieldValidation=Ignore"); len(got.Header.Values("Warning")) > 0 {
+				t.Errorf("ignored: %q", got.Header.Values("Warning"))
+			}
+		})
 	}
 }

@@ -84,8 +84,6 @@ func definitionRows() []row {
 			errs: []string{`spec.versions[0].schema.openAPIV3Schema: Required value`}},
 		{name: "schema that is not structural", kind: kind, body: definitionBody(`"color":{"type":"string"}`, `"color":{}`),
 			errs: []string{"spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[color].type: Required value: must not be empty for specified object fields"}},
-		{name: "unknown keyword", kind: kind, body: definitionBody(`"color":{"type":"string"}`, `"color":{"type":"string","maxlength":1}`),
-			errs: []string{`spec.versions[0].schema.openAPIV3Schema: Invalid value: "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[color].maxlength": unknown keyword`}},
 		{name: "unknown fields kept", kind: kind, body: definitionBody(`"scope"`, `"preserveUnknownFields":true,"scope"`), errs: []string{
 			`spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead`}},
 		{name: "another conversion", kind: kind, body: definitionBody(`"scope"`, `"conversion":{"strategy":"X"},"scope"`), errs: []string{
