@@ -231,3 +231,28 @@ func TestStorageMigration(t *testing.T) {
 	check(t, patchAs(s, "json", definitions+"/"+widgetsName, `[{"op":"remove","path":"/spec/versions/0"}]`), want{code: 200})
 	check(t, s.Do("GET", widgetsV2+"/a", ""), want{code: 200, body: []string{`"width":1`}})
 }
+
+// TestConversionCertificatesToBeFilledIn: a definition with a placeholder in place of certificates is
+// accepted and not served until they are there, and cannot lose them later.
+func TestConversionCertificatesToBeFilledIn(t *testing.T) {
+	t.Parallel()
+	h := startHook(t)
+	s := testserver.Start(t, nil)
+	filled := convertedDefinition(h)
+	bundle := strings.Split(strings.Split(filled, `"caBundle":"`)[1], `"`)[0]
+	one := definitions + "/" + widgetsName
+	fill := func(with string) testserver.Answer {
+		return patchAs(s, "merge", one, `{"spec":{"conversion":{"webhook":{"clientConfig":{"caBundle":"`+with+`"}}}}}`)
+	}
+	check(t, s.Do("POST", definitions, strings.Replace(filled, bundle, "Cg==", 1)), want{code: 201, body: []string{`"caBundle":"Cg=="`}})
+	if reason := awaitCondition(t, s, widgetsName, "Established", "False"); reason != "InvalidCABundle" {
+		t.Errorf("not established because of %s", reason)
+	}
+	check(t, s.Do("POST", widgets, widget("a", `{"size":1}`)), want{code: 404})
+	check(t, fill("eA=="), want{code: 200})
+	check(t, fill(bundle), want{code: 200})
+	check(t, s.Do("POST", widgets, widget("a", `{"size":1}`)), want{code: 201})
+	awaitCondition(t, s, widgetsName, "Established", "True")
+	check(t, fill("Cg=="), want{422, "Invalid", "unable to load root certificates", []string{`"field":"spec.conversion.webhookClientConfig.caBundle"`}})
+	check(t, s.Do("GET", widgetsV2+"/a", ""), want{code: 200, body: []string{`"width":1`}})
+}

@@ -43,9 +43,28 @@ func checkWebhook(c *schema.Context, webhook *schema.Value) {
 		return
 	}
 	checkWebhookClient(c, client, "webhookClientConfig")
-	if ca := client.Field("caBundle"); !ca.IsEmpty() && !x509.NewCertPool().AppendCertsFromPEM([]byte(ca.Str())) {
+	if unreadable(client) && !allowsUnreadable(c) {
 		c.Invalid("", "unable to load root certificates: unable to parse bytes as PEM block", "webhookClientConfig", "caBundle")
 	}
+}
+
+// unreadable reports whether the caBundle of a clientConfig contains no certificates.
+func unreadable(client *schema.Value) bool {
+	ca := client.Field("caBundle")
+	return !ca.IsEmpty() && !x509.NewCertPool().AppendCertsFromPEM([]byte(ca.Str()))
+}
+
+// allowsUnreadable reports whether a definition may have a caBundle without certificates: one that
+// is not served yet, whose certificates a controller is to fill in, and one that has such a bundle
+// already.
+func allowsUnreadable(c *schema.Context) bool {
+	return c.Operation != schema.Update || !Established(c.Old.Root()) || UnreadableCABundle(c.Old.Root())
+}
+
+// UnreadableCABundle reports whether the conversion webhook of a definition has a caBundle without
+// certificates. Such a definition is not served.
+func UnreadableCABundle(definition *schema.Value) bool {
+	return unreadable(definition.Lookup("spec", "conversion", "webhook", "clientConfig"))
 }
 
 // checkWebhookClient requires the address of a webhook or its service. at is the path in errors.

@@ -25,6 +25,11 @@ func conversionOf(fields string) string {
 	return `"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{` + fields + `}}}`
 }
 
+// unfilledBody returns a definition whose certificates a controller is to fill in.
+func unfilledBody() string {
+	return definitionBody(`"scope"`, conversionOf(`"url":"https://example.com/convert","caBundle":"Cg=="`)+`,"scope"`)
+}
+
 func definitionRows() []row {
 	const (
 		kind   = "customresourcedefinitions"
@@ -38,6 +43,7 @@ func definitionRows() []row {
 	}
 	const missing = `metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation ` +
 		`"api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111`
+	unfilled := unfilledBody()
 	rows := []row{
 		{name: "defaults", kind: kind, body: definitionBody(), want: map[string]string{
 			"spec.names.singular": `"widget"`, "spec.names.listKind": `"WidgetList"`, "spec.conversion.strategy": `"None"`,
@@ -100,13 +106,13 @@ func definitionRows() []row {
 			`spec.conversion.conversionReviewVersions: Invalid value: ["v1beta1","V","v1beta1"]: must include at least one of v1`}},
 		{name: "two webhooks", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"url":"https://example.com","service":{"name":"n","namespace":"ns"}`)+`,"scope"`), errs: []string{
 			`spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required`}},
-		{name: "address of a webhook", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"url":"http://u@/?q#f","caBundle":"eA=="`)+`,"scope"`), errs: []string{
+		{name: "address of a webhook", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"url":"http://u@/?q#f","caBundle":"Cg=="`)+`,"scope"`), errs: []string{
 			`spec.conversion.webhookClientConfig.url: Invalid value: "http": 'https' is the only allowed URL scheme; desired format: https://host[/path]`,
 			`spec.conversion.webhookClientConfig.url: Invalid value: "": host must be specified; desired format: https://host[/path]`,
 			`spec.conversion.webhookClientConfig.url: Invalid value: "u": user information is not permitted in the URL`,
 			`spec.conversion.webhookClientConfig.url: Invalid value: "f": fragments are not permitted in the URL`,
-			`spec.conversion.webhookClientConfig.url: Invalid value: "q": query parameters are not permitted in the URL`,
-			`spec.conversion.webhookClientConfig.caBundle: Invalid value: "": unable to load root certificates: unable to parse bytes as PEM block`}},
+			`spec.conversion.webhookClientConfig.url: Invalid value: "q": query parameters are not permitted in the URL`}},
+		{name: "certificates that are to be filled in", kind: kind, body: unfilled},
 		{name: "service of a webhook", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"service":{"name":"a/b","path":"p","port":70000}`)+`,"scope"`), errs: []string{
 			`spec.conversion.webhookClientConfig.service.name: Invalid value: "a/b": ` + dns1123Name,
 			`spec.conversion.webhookClientConfig.service.namespace: Required value: service namespace is required`,
@@ -145,6 +151,7 @@ func definitionUpdateRows() []row {
 		kind        = "customresourcedefinitions"
 		established = `{"metadata":{"name":"widgets.shop.example.com"},"status":{"storedVersions":["v1"],"conditions":[{"type":"Established","status":"True"}]}}`
 	)
+	unfilled := unfilledBody()
 	next := []string{`"name":"v1"`, `"name":"v2"`}
 	return []row{
 		{name: "scope before it is served", kind: kind, op: schema.Update, old: definitionBody(), body: definitionBody("Namespaced", "Cluster"),
@@ -165,6 +172,12 @@ func definitionUpdateRows() []row {
 		{name: "a version that was stored is removed", kind: kind, op: schema.Update, old: definitionBody(), body: definitionBody(next...), errs: []string{
 			`status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions ` +
 				`until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions`}},
+		{name: "certificates that are still to be filled in", kind: kind, op: schema.Update, old: unfilled, body: unfilled},
+		{name: "a status meanwhile", kind: kind, op: schema.UpdateStatus, old: unfilled, body: established},
+		{name: "certificates once it is served", kind: kind, op: schema.Update, old: definitionBody(), status: established, body: unfilled, errs: []string{
+			`spec.conversion.webhookClientConfig.caBundle: Invalid value: "": unable to load root certificates: unable to parse bytes as PEM block`}},
+		{name: "certificates that were never filled in", kind: kind, op: schema.Update, old: unfilled, status: established,
+			body: strings.Replace(unfilled, "Cg==", "eA==", 1)},
 		{name: "further selectable fields", kind: kind, op: schema.Update, old: definitionBody(),
 			body: definitionBody(`"storage":true`, `"storage":true,"selectableFields":[{"jsonPath":".spec.color"}]`), errs: []string{
 				`spec.versions[0].selectableFields[0].jsonPath: Forbidden: fields can only be made selectable when the definition is created, ` +
