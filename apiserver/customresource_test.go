@@ -185,6 +185,32 @@ func TestCustomResource(t *testing.T) {
 	})
 }
 
+// TestCustomResourceScaleUnconditionally: a scale without a resourceVersion is written whatever the
+// version of its object, which cannot be replaced in this way.
+func TestCustomResourceScaleUnconditionally(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, nil)
+	establish(t, s, widgetsName, widgetDefinition())
+	made := s.Do("POST", widgets, widget("a", `{"size":1}`))
+	check(t, made, want{code: 201})
+	scale := func(replicas int, version string) testserver.Answer {
+		return s.Do("PUT", widgets+"/a/scale", fmt.Sprintf(
+			`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a","resourceVersion":%q},"spec":{"replicas":%d}}`, version, replicas))
+	}
+	check(t, s.Do("PUT", widgets+"/a", widget("a", `{"size":2}`)), want{422, "Invalid", "must be specified for an update", nil})
+	check(t, scale(2, ""), want{code: 200, body: []string{`"replicas":2`}})
+	check(t, scale(3, field(t, made.Body, "metadata.resourceVersion")), want{code: 409, reason: "Conflict"})
+	check(t, scale(3, "0"), want{422, "Invalid", "must be specified for an update", nil})
+	answers := make(chan testserver.Answer)
+	for i := range 8 {
+		go func() { answers <- scale(10+i, "") }()
+	}
+	for range 8 {
+		check(t, <-answers, want{code: 200})
+	}
+	check(t, s.Do("GET", widgets+"/a", ""), want{code: 200, body: []string{`"size":1`, `"replicas":1`}})
+}
+
 // TestCustomResourceReplicas: what one node has acknowledged, all nodes serve, with the next
 // request, and the conditions follow.
 func TestCustomResourceReplicas(t *testing.T) {
