@@ -154,3 +154,49 @@ func TestUnknownKeywords(t *testing.T) {
 		})
 	}
 }
+
+// TestCustomResourceApplyVersions: managers that own fields in a version of another schema are no
+// hindrance. An entry of a version that is gone is dropped.
+func TestCustomResourceApplyVersions(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, nil)
+	version := func(name, storage, fields string) string {
+		return `{"name":"` + name + `","served":true,"storage":` + storage + `,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":
+			{"type":"object","properties":{` + fields + `}}}}}}`
+	}
+	establish(t, s, widgetsName, definitionOf("widgets", "Widget", "Namespaced",
+		version("v1", "false", `"size":{"type":"integer"},"both":{"type":"string"},"mode":{"type":"string"},"shape":{"type":"string"}`),
+		version("v2", "true", `"width":{"type":"integer"},"both":{"type":"string"},"mode":{"type":"integer"},"shape":{"type":"object","properties":{"sides":{"type":"integer"}}}`)))
+	as := func(manager, version, spec string) testserver.Answer {
+		t.Helper()
+		body := strings.Replace(widget("w", spec), "/v1", "/"+version, 1)
+		return s.Do("PATCH", "/apis/shop.example.com/"+version+"/namespaces/default/widgets/w"+byForce(manager), body, applyPatch)
+	}
+	check(t, as("one", "v1", `{"size":1,"both":"a"}`), want{code: 201})
+	check(t, as("two", "v2", `{"width":2}`), want{code: 200, body: []string{`"both":"a"`, `"width":2`}})
+	a := as("two", "v2", `{"width":3,"mode":1}`)
+	check(t, a, want{code: 200, body: []string{`"both":"a"`, `"mode":1`, `"width":3`}})
+	checkOwned(t, a.Body, `one Apply shop.example.com/v1 {"f:spec":{"f:both":{},"f:size":{}}}`, `two Apply shop.example.com/v2 {"f:spec":{"f:mode":{},"f:width":{}}}`)
+	check(t, as("one", "v1", `{"both":"b"}`), want{code: 200, body: []string{`"both":"b"`}})
+	check(t, as("one", "v2", `{"both":"c"}`), want{code: 200, body: []string{`"both":"c"`}})
+	check(t, as("one", "v1", `{"both":"c"}`), want{code: 200})
+	check(t, patchAs(s, "merge", widgetsV2+"/w?fieldManager=three", `{"spec":{"width":4}}`), want{code: 200, body: []string{`"width":4`}})
+	check(t, as("two", "v1", `{"none":1}`), want{400, "BadRequest", ".spec.none: field not declared in schema", nil})
+
+	// A field of another form in each version: an apply needs one that its types can describe.
+	check(t, as("two", "v2", `{"width":5,"shape":{"sides":3}}`), want{code: 200, body: []string{`"shape":{"sides":3}`}})
+	check(t, as("one", "v1", `{"both":"c"}`), want{code: 200})
+	check(t, as("one", "v1", `{"both":"c","shape":"round"}`), want{code: 200})
+	check(t, as("two", "v2", `{"width":6}`), want{400, "BadRequest", "the object does not have the form that its schema says: .spec.shape: expected map", nil})
+	check(t, patchAs(s, "merge", widgetsV2+"/w?fieldManager=three", `{"metadata":{"labels":{"l":"v"}}}`), want{code: 200})
+	check(t, patchAs(s, "merge", widgetsV2+"/w?fieldManager=three", `{"spec":{"shape":null}}`), want{code: 200})
+	check(t, as("two", "v2", `{"width":5}`), want{code: 200})
+	check(t, as("one", "v2", `{"both":"d"}`), want{code: 200})
+
+	// The entry of a version that is gone.
+	check(t, as("old", "v1", `{"size":5}`), want{code: 200})
+	check(t, patchAs(s, "json", definitions+"/"+widgetsName, `[{"op":"remove","path":"/spec/versions/0"}]`), want{code: 200})
+	a = as("two", "v2", `{"width":6}`)
+	check(t, a, want{code: 200, body: []string{`"both":"d"`, `"width":6`}})
+	checkOwned(t, a.Body, `one Apply shop.example.com/v2 {"f:spec":{"f:both":{}}}`, `two Apply shop.example.com/v2 {"f:spec":{"f:width":{}}}`)
+}
