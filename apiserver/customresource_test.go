@@ -171,7 +171,14 @@ func TestCustomResource(t *testing.T) {
 		if reason := awaitCondition(t, s, widgetsName, "Terminating", "True"); reason != "InstanceDeletionInProgress" {
 			t.Errorf("reason %s", reason)
 		}
-		check(t, s.Do("POST", widgets, widget("c", `{"size":1}`)), want{code: http.StatusMethodNotAllowed})
+		const refusal = `widgets.shop.example.com "c" is forbidden: create not allowed while custom resource definition is terminating`
+		check(t, s.Do("POST", widgets, widget("c", `{"size":1}`)), want{403, "Forbidden", refusal, nil})
+		check(t, s.Do("POST", widgets+"?dryRun=All", widget("c", `{"size":1}`)), want{403, "Forbidden", refusal, nil})
+		check(t, s.Do("PATCH", widgets+"/c"+by("m"), widget("c", `{"size":1}`), applyPatch), want{403, "Forbidden", refusal, nil})
+		check(t, s.Do("PATCH", widgets+"/b"+by("m"), widget("b", `{"size":4}`), applyPatch), want{code: 409, reason: "Conflict"})
+		check(t, s.Do("PATCH", widgets+"/b"+byForce("m"), widget("b", `{"size":4}`), applyPatch), want{code: 200})
+		check(t, s.Do("GET", "/apis/shop.example.com/v1", ""), want{code: 200, body: []string{
+			`"kind":"Widget","verbs":["delete","deletecollection","get","list","patch","update","watch"],"shortNames"`}})
 		s.Eventually("the object without finalizers is gone", func() bool { return s.Do("GET", widgets+"/a", "").Code == 404 })
 		s.Eventually("the other object is being deleted", func() bool {
 			return strings.Contains(s.Do("GET", widgets+"/b", "").Body, "deletionTimestamp")
