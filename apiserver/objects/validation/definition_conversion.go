@@ -14,8 +14,6 @@ import (
 const (
 	conversionNone    = "None"
 	conversionWebhook = "Webhook"
-	// reviewVersion is the one version of ConversionReview that the server sends.
-	reviewVersion = "v1"
 )
 
 // definitionConversion requires a strategy, and for Webhook a webhook that can be called.
@@ -80,7 +78,7 @@ func checkWebhookClient(c *schema.Context, client *schema.Value, at string) {
 	}
 }
 
-// checkReviewVersions requires the version of ConversionReview that the server sends.
+// checkReviewVersions requires one of the two versions of ConversionReview that the server sends.
 func checkReviewVersions(c *schema.Context, versions *schema.Value) {
 	var names []string
 	for i, v := range versions.Items() {
@@ -95,8 +93,8 @@ func checkReviewVersions(c *schema.Context, versions *schema.Value) {
 	switch {
 	case len(names) == 0:
 		c.Required("", "conversionReviewVersions")
-	case !slices.Contains(names, reviewVersion):
-		c.Invalid(names, "must include at least one of "+reviewVersion, "conversionReviewVersions")
+	case !slices.Contains(names, "v1") && !slices.Contains(names, "v1beta1"):
+		c.Invalid(names, "must include at least one of v1, v1beta1", "conversionReviewVersions")
 	}
 }
 

@@ -100,10 +100,12 @@ func definitionRows() []row {
 		{name: "no webhook", kind: kind, body: definitionBody(`"scope"`, `"conversion":{"strategy":"Webhook"},"scope"`), errs: []string{
 			`spec.conversion.conversionReviewVersions: Required value`,
 			`spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook`}},
-		{name: "versions of reviews", kind: kind, body: definitionBody(`"scope"`, strings.Replace(conversionOf(`"url":"https://example.com"`), `["v1"]`, `["v1beta1","V","v1beta1"]`, 1)+`,"scope"`), errs: []string{
+		{name: "versions of reviews", kind: kind, body: definitionBody(`"scope"`, strings.Replace(conversionOf(`"url":"https://example.com"`), `["v1"]`, `["v2","V","v2"]`, 1)+`,"scope"`), errs: []string{
 			`spec.conversion.conversionReviewVersions[1]: Invalid value: "V": ` + dns1035,
-			`spec.conversion.conversionReviewVersions[2]: Invalid value: "v1beta1": duplicate version`,
-			`spec.conversion.conversionReviewVersions: Invalid value: ["v1beta1","V","v1beta1"]: must include at least one of v1`}},
+			`spec.conversion.conversionReviewVersions[2]: Invalid value: "v2": duplicate version`,
+			`spec.conversion.conversionReviewVersions: Invalid value: ["v2","V","v2"]: must include at least one of v1, v1beta1`}},
+		{name: "versions of reviews before v1", kind: kind,
+			body: definitionBody(`"scope"`, strings.Replace(conversionOf(`"url":"https://example.com"`), `["v1"]`, `["v1alpha1","v1beta1"]`, 1)+`,"scope"`)},
 		{name: "two webhooks", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"url":"https://example.com","service":{"name":"n","namespace":"ns"}`)+`,"scope"`), errs: []string{
 			`spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required`}},
 		{name: "address of a webhook", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"url":"http://u@/?q#f","caBundle":"Cg=="`)+`,"scope"`), errs: []string{
