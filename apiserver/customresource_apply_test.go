@@ -193,8 +193,14 @@ func TestCustomResourceApplyVersions(t *testing.T) {
 	check(t, as("two", "v2", `{"width":5}`), want{code: 200})
 	check(t, as("one", "v2", `{"both":"d"}`), want{code: 200})
 
-	// The entry of a version that is gone.
+	// The entry of a version that is not served stays; that of one that is gone does not.
 	check(t, as("old", "v1", `{"size":5}`), want{code: 200})
+	check(t, patchAs(s, "json", definitions+"/"+widgetsName, `[{"op":"replace","path":"/spec/versions/0/served","value":false}]`), want{code: 200})
+	a = as("two", "v2", `{"width":5}`)
+	check(t, a, want{code: 200})
+	if have := managers(t, a.Body); !slices.Contains(have, `old Apply shop.example.com/v1 {"f:spec":{"f:size":{}}}`) {
+		t.Errorf("managers %q", have)
+	}
 	check(t, patchAs(s, "json", definitions+"/"+widgetsName, `[{"op":"remove","path":"/spec/versions/0"}]`), want{code: 200})
 	a = as("two", "v2", `{"width":6}`)
 	check(t, a, want{code: 200, body: []string{`"both":"d"`, `"width":6`}})
