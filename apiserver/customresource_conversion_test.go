@@ -19,6 +19,8 @@ type hook struct {
 	*httptest.Server
 	calls  atomic.Int64
 	broken atomic.Pointer[http.HandlerFunc] // answers in place of the webhook, unless it is nil
+	// accepted is the one version of ConversionReview that is answered, or nil.
+	accepted atomic.Pointer[string]
 }
 
 func startHook(t *testing.T) *hook {
@@ -40,9 +42,14 @@ func (h *hook) serve(w http.ResponseWriter, r *http.Request) {
 			UID, DesiredAPIVersion string
 			Objects                []map[string]any
 		}
+		APIVersion string
 	}
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if accepted := h.accepted.Load(); accepted != nil && review.APIVersion != *accepted {
+		http.Error(w, "unknown version of ConversionReview", http.StatusBadRequest)
 		return
 	}
 	from, to := "size", "width"
@@ -56,7 +63,7 @@ func (h *hook) serve(w http.ResponseWriter, r *http.Request) {
 			delete(spec, from)
 		}
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "response": map[string]any{
+	_ = json.NewEncoder(w).Encode(map[string]any{"apiVersion": review.APIVersion, "kind": "ConversionReview", "response": map[string]any{
 		"uid": review.Request.UID, "convertedObjects": review.Request.Objects, "result": map[string]any{"status": "Success"},
 	}})
 }
@@ -230,4 +237,42 @@ func TestStorageMigration(t *testing.T) {
 	check(t, patchAs(s, "merge", definitions+"/"+widgetsName+"/status", `{"status":{"storedVersions":["v2"]}}`), want{code: 200, body: []string{`"storedVersions":["v2"]`}})
 	check(t, patchAs(s, "json", definitions+"/"+widgetsName, `[{"op":"remove","path":"/spec/versions/0"}]`), want{code: 200})
 	check(t, s.Do("GET", widgetsV2+"/a", ""), want{code: 200, body: []string{`"width":1`}})
+}
+
+// TestConversionCertificatesToBeFilledIn: a definition with a placeholder in place of certificates is
+// accepted and not served until they are there, and cannot lose them later.
+func TestConversionCertificatesToBeFilledIn(t *testing.T) {
+	t.Parallel()
+	h := startHook(t)
+	s := testserver.Start(t, nil)
+	filled := convertedDefinition(h)
+	bundle := strings.Split(strings.Split(filled, `"caBundle":"`)[1], `"`)[0]
+	one := definitions + "/" + widgetsName
+	fill := func(with string) testserver.Answer {
+		return patchAs(s, "merge", one, `{"spec":{"conversion":{"webhook":{"clientConfig":{"caBundle":"`+with+`"}}}}}`)
+	}
+	check(t, s.Do("POST", definitions, strings.Replace(filled, bundle, "Cg==", 1)), want{code: 201, body: []string{`"caBundle":"Cg=="`}})
+	if reason := awaitCondition(t, s, widgetsName, "Established", "False"); reason != "InvalidCABundle" {
+		t.Errorf("not established because of %s", reason)
+	}
+	check(t, s.Do("POST", widgets, widget("a", `{"size":1}`)), want{code: 404})
+	check(t, fill("eA=="), want{code: 200})
+	check(t, fill(bundle), want{code: 200})
+	check(t, s.Do("POST", widgets, widget("a", `{"size":1}`)), want{code: 201})
+	awaitCondition(t, s, widgetsName, "Established", "True")
+	check(t, fill("Cg=="), want{422, "Invalid", "unable to load root certificates", []string{`"field":"spec.conversion.webhookClientConfig.caBundle"`}})
+	check(t, s.Do("GET", widgetsV2+"/a", ""), want{code: 200, body: []string{`"width":1`}})
+}
+
+// TestConversionByBeta: a webhook that accepts reviews in v1beta1 alone converts, too.
+func TestConversionByBeta(t *testing.T) {
+	t.Parallel()
+	h := startHook(t)
+	version := "apiextensions.k8s.io/v1beta1"
+	h.accepted.Store(&version)
+	s := testserver.Start(t, nil)
+	establish(t, s, widgetsName, strings.Replace(convertedDefinition(h), `"conversionReviewVersions":["v1"]`, `"conversionReviewVersions":["v1beta1"]`, 1))
+	check(t, s.Do("POST", widgets, widget("a", `{"size":1}`)), want{code: 201})
+	check(t, s.Do("GET", widgetsV2+"/a", ""), want{code: 200, body: []string{`"width":1`}})
+	check(t, s.Do("PUT", widgetsV2+"/a", s.Do("GET", widgetsV2+"/a", "").Body), want{code: 200})
 }

@@ -171,7 +171,14 @@ func TestCustomResource(t *testing.T) {
 		if reason := awaitCondition(t, s, widgetsName, "Terminating", "True"); reason != "InstanceDeletionInProgress" {
 			t.Errorf("reason %s", reason)
 		}
-		check(t, s.Do("POST", widgets, widget("c", `{"size":1}`)), want{code: http.StatusMethodNotAllowed})
+		const refusal = `widgets.shop.example.com "c" is forbidden: create not allowed while custom resource definition is terminating`
+		check(t, s.Do("POST", widgets, widget("c", `{"size":1}`)), want{403, "Forbidden", refusal, nil})
+		check(t, s.Do("POST", widgets+"?dryRun=All", widget("c", `{"size":1}`)), want{403, "Forbidden", refusal, nil})
+		check(t, s.Do("PATCH", widgets+"/c"+by("m"), widget("c", `{"size":1}`), applyPatch), want{403, "Forbidden", refusal, nil})
+		check(t, s.Do("PATCH", widgets+"/b"+by("m"), widget("b", `{"size":4}`), applyPatch), want{code: 409, reason: "Conflict"})
+		check(t, s.Do("PATCH", widgets+"/b"+byForce("m"), widget("b", `{"size":4}`), applyPatch), want{code: 200})
+		check(t, s.Do("GET", "/apis/shop.example.com/v1", ""), want{code: 200, body: []string{
+			`"kind":"Widget","verbs":["delete","deletecollection","get","list","patch","update","watch"],"shortNames"`}})
 		s.Eventually("the object without finalizers is gone", func() bool { return s.Do("GET", widgets+"/a", "").Code == 404 })
 		s.Eventually("the other object is being deleted", func() bool {
 			return strings.Contains(s.Do("GET", widgets+"/b", "").Body, "deletionTimestamp")
@@ -183,6 +190,32 @@ func TestCustomResource(t *testing.T) {
 			t.Error("instances are left")
 		}
 	})
+}
+
+// TestCustomResourceScaleUnconditionally: a scale without a resourceVersion is written whatever the
+// version of its object, which cannot be replaced in this way.
+func TestCustomResourceScaleUnconditionally(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, nil)
+	establish(t, s, widgetsName, widgetDefinition())
+	made := s.Do("POST", widgets, widget("a", `{"size":1}`))
+	check(t, made, want{code: 201})
+	scale := func(replicas int, version string) testserver.Answer {
+		return s.Do("PUT", widgets+"/a/scale", fmt.Sprintf(
+			`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a","resourceVersion":%q},"spec":{"replicas":%d}}`, version, replicas))
+	}
+	check(t, s.Do("PUT", widgets+"/a", widget("a", `{"size":2}`)), want{422, "Invalid", "must be specified for an update", nil})
+	check(t, scale(2, ""), want{code: 200, body: []string{`"replicas":2`}})
+	check(t, scale(3, field(t, made.Body, "metadata.resourceVersion")), want{code: 409, reason: "Conflict"})
+	check(t, scale(3, "0"), want{422, "Invalid", "must be specified for an update", nil})
+	answers := make(chan testserver.Answer)
+	for i := range 8 {
+		go func() { answers <- scale(10+i, "") }()
+	}
+	for range 8 {
+		check(t, <-answers, want{code: 200})
+	}
+	check(t, s.Do("GET", widgets+"/a", ""), want{code: 200, body: []string{`"size":1`, `"replicas":1`}})
 }
 
 // TestCustomResourceReplicas: what one node has acknowledged, all nodes serve, with the next

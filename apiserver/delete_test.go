@@ -1,9 +1,13 @@
 package apiserver_test
 
 import (
+	"strconv"
 	"testing"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"quorate/apiserver/internal/testserver"
+	"quorate/apiserver/objects/schema"
 )
 
 const pod = `{"metadata":{"name":"p"},"spec":{"nodeName":"n1","containers":[{"name":"c","image":"i"}]}}`
@@ -50,6 +54,44 @@ func TestNamespaceDeletion(t *testing.T) {
 		check(t, s.Do("PUT", "/api/v1/namespaces/held", `{"metadata":{"name":"held"}}`), want{code: 200})
 		w.want("DELETED held")
 	})
+}
+
+// TestUnknownDeleteOptions: a field that DeleteOptions lack, such as a misspelt precondition, is
+// treated as one that a kind lacks.
+func TestUnknownDeleteOptions(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, nil)
+	collection := namespace(t, s, "unknown-options")
+	const inJSON = `{"kind":"DeleteOptions","apiVersion":"v1","precondition":{"uid":"x"}}`
+	envelope := string(schema.AppendEnvelope(nil, "v1", "DeleteOptions", protowire.AppendVarint(protowire.AppendTag(nil, 99, protowire.VarintType), 1)))
+	for i, tc := range []struct {
+		name, body, contentType, problem string
+	}{
+		{"JSON", inJSON, "application/json", `unknown field "precondition"`},
+		{"protobuf", envelope, "application/vnd.kubernetes.protobuf", `unknown field "<number 99>"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, path := range []string{collection + "/a", collection} {
+				check(t, s.Do("POST", collection, configMap("a")), want{code: 200})
+				send := func(query string) testserver.Answer {
+					return s.Do("DELETE", path+query, tc.body, "Content-Type: "+tc.contentType)
+				}
+				check(t, send("?fieldValidation=Strict"), want{400, "BadRequest", "couldn't read DeleteOptions: strict decoding error: " + tc.problem, nil})
+				check(t, send("?fieldValidation=other"), want{422, "Invalid", `Unsupported value: "other"`, nil})
+				check(t, s.Do("GET", collection+"/a", ""), want{code: 200})
+				answer := send([]string{"", "?fieldValidation=Warn"}[i])
+				check(t, answer, want{code: 200})
+				if warnings := answer.Header["Warning"]; len(warnings) != 1 || warnings[0] != "299 - "+strconv.Quote(tc.problem) {
+					t.Errorf("the warnings are %q", warnings)
+				}
+				check(t, s.Do("GET", collection+"/a", ""), want{code: 404})
+				check(t, s.Do("POST", collection, configMap("a")), want{code: 200})
+				if answer = send("?fieldValidation=Ignore"); answer.Code != 200 || len(answer.Header["Warning"]) > 0 {
+					t.Errorf("Ignore: %d %v", answer.Code, answer.Header)
+				}
+			}
+		})
+	}
 }
 
 // TestLifecycleResumes: what a leader began, the next one ends. Here the next one is the same node

@@ -111,11 +111,14 @@ func TestDroppedFields(t *testing.T) {
 	s.Do("PATCH", collection+"/a", `{"none":1,"data":{"k":"v"}}`, "Content-Type: application/merge-patch+json")
 	s.Do("PATCH", collection+"/a?fieldManager=m", `{"apiVersion":"v1","kind":"ConfigMap","data":{"l":"v"},"data":{"l":"w"}}`,
 		"Content-Type: application/apply-patch+yaml")
+	s.Do("DELETE", collection+"/none", `{"none":1}`)
+	s.Do("DELETE", collection+"/none?fieldValidation=Ignore", `{"none":1}`)
+	s.Do("DELETE", collection+"?fieldValidation=Strict", `{"none":1}`)
 	metrics := s.Do("GET", "/metrics", "").Body
 	for _, line := range []string{
-		`quorate_apiserver_fields_dropped_total{kind="ConfigMap",validation="Warn"} 4`,
-		`quorate_apiserver_fields_dropped_total{kind="ConfigMap",validation="Ignore"} 1`,
-		`quorate_apiserver_fields_dropped_total{kind="ConfigMap",validation="Strict"} 2`,
+		`quorate_apiserver_fields_dropped_total{kind="ConfigMap",validation="Warn"} 5`,
+		`quorate_apiserver_fields_dropped_total{kind="ConfigMap",validation="Ignore"} 2`,
+		`quorate_apiserver_fields_dropped_total{kind="ConfigMap",validation="Strict"} 3`,
 	} {
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("the metrics lack %s", line)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -163,15 +164,16 @@ func (a *applyCall) derive(owner *apply.Manager, k *schema.Kind, config *apply.C
 			return nil, err
 		}
 	}
-	o, err := owner.Apply(live, config, a.options)
+	o, problems, err := owner.Apply(live, config, a.options)
 	if err != nil {
 		return nil, err
 	}
-	a.w.countDropped(a.c, len(a.config.Problems()))
-	if problems := a.config.Problems(); a.w.validation == validateStrict && len(problems) > 0 {
-		return nil, status.NewBadRequest("error strict decoding YAML: " + strings.Join(problems, ", "))
+	dropped := slices.Concat(a.config.Problems(), problems.List())
+	a.w.countDropped(a.c, len(dropped))
+	if a.w.validation == validateStrict && len(dropped) > 0 {
+		return nil, status.NewBadRequest("error strict decoding YAML: " + strings.Join(dropped, ", "))
 	}
-	a.w.warnDropped(a.c, o, a.config.Problems())
+	a.w.warnDropped(a.c, o, dropped)
 	if previous == nil && o.Name() == "" {
 		o.SetName(a.c.Name)
 	}

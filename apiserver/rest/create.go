@@ -54,15 +54,19 @@ func (r *resource) create(c *route.Call) error {
 		return err
 	}
 	defer cancel()
-	if err := r.namespaceOpen(ctx, c); err != nil {
+	if err := r.acceptsCreates(ctx, c); err != nil {
 		return err
 	}
 	return r.insert(ctx, c, w, o)
 }
 
-// namespaceOpen returns an error for a create in a missing or terminating namespace, before the
-// object is validated (A61). The store checks the namespace again when it applies the create (A33).
-func (r *resource) namespaceOpen(ctx context.Context, c *route.Call) error {
+// acceptsCreates returns an error for a create of a kind whose definition is being deleted, or in a
+// missing or terminating namespace, before the object is validated (A61). The store checks the
+// namespace again when it applies the create (A33).
+func (r *resource) acceptsCreates(ctx context.Context, c *route.Call) error {
+	if r.kind.Terminating() {
+		return status.NewForbidden(c.Subject(), "create not allowed while custom resource definition is terminating")
+	}
 	if !r.kind.Namespaced {
 		return nil
 	}

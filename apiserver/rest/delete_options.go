@@ -27,6 +27,7 @@ type deleteOptions struct {
 	deletion.Options
 	uid, version *string // preconditions
 	dryRun       bool
+	validation   string // what becomes of unknown fields of the body
 
 	orphan *bool
 	policy string
@@ -40,6 +41,9 @@ func (r *resource) readDeleteOptions(c *route.Call) (*deleteOptions, error) {
 		return nil, err
 	}
 	opts := &deleteOptions{}
+	if opts.validation, err = readValidation(c.Query(), deleteOptionsKind); err != nil {
+		return nil, err
+	}
 	if !body.Empty() {
 		if err := r.readBodyOptions(c, opts, body); err != nil {
 			return nil, err
@@ -58,8 +62,11 @@ func (r *resource) readDeleteOptions(c *route.Call) (*deleteOptions, error) {
 }
 
 func (r *resource) readBodyOptions(c *route.Call, opts *deleteOptions, body negotiate.Body) error {
-	v, _, err := body.DecodeMessage(r.Handlers.deleteOptions)
+	v, problems, err := body.DecodeMessage(r.Handlers.deleteOptions)
 	if err != nil {
+		return err
+	}
+	if err := r.reportDropped(c, problems, opts.validation); err != nil {
 		return err
 	}
 	if c.Recording != nil {
@@ -86,6 +93,25 @@ func (r *resource) readBodyOptions(c *route.Call, opts *deleteOptions, body nego
 	opts.version = textOf(v.Lookup("preconditions", "resourceVersion"))
 	opts.dryRun, err = readDryRun(textsOf(v.Field("dryRun")), deleteOptionsKind)
 	return err
+}
+
+// reportDropped treats the fields that DeleteOptions lack as those that a kind lacks (A46-A49).
+// Kubernetes drops them in silence, and a misspelt precondition with them.
+func (r *resource) reportDropped(c *route.Call, problems schema.Problems, validation string) error {
+	dropped := problems.List()
+	if len(dropped) == 0 {
+		return nil
+	}
+	c.Endpoint.Series.ObserveDropped(len(dropped), validation)
+	switch validation {
+	case validateStrict:
+		return r.Handlers.deleteOptions.StrictError(problems)
+	case validateWarn:
+		for _, problem := range dropped {
+			Warn(c, problem)
+		}
+	}
+	return nil
 }
 
 func textOf(v *schema.Value) *string {

@@ -188,7 +188,7 @@ func Verbs(k *schema.Kind) []string {
 		{route.VerbUpdate, schema.OpReplace},
 		{route.VerbWatch, schema.OpWatchQuery},
 	} {
-		if k.Operations.Has(v.ops) {
+		if k.Operations.Has(v.ops) && (v.ops != schema.OpCreate || !k.Terminating()) {
 			verbs = append(verbs, v.verb)
 		}
 	}

@@ -190,7 +190,7 @@ func (u *update) missing(ctx context.Context) error {
 	if uid := o.UID(); uid != "" {
 		return status.NewUIDConflict(u.c.Subject(), uid, "")
 	}
-	if err := u.namespaceOpen(ctx, u.c); err != nil {
+	if err := u.acceptsCreates(ctx, u.c); err != nil {
 		return err
 	}
 	if o, err = u.admitCreate(ctx, u.c, u.w, o); err != nil {

@@ -72,7 +72,7 @@ func (r *resource) begin(c *route.Call, options string) (*write, error) {
 
 func (w *write) readOptions(c *route.Call, options string) error {
 	w.warnings = c.W.Header()["Warning"]
-	w.validation = validateWarn // unknown fields are dropped with a warning by default (Z19)
+	w.validation = validateWarn
 	if c.R.URL.RawQuery == "" {
 		return nil
 	}
@@ -81,13 +81,18 @@ func (w *write) readOptions(c *route.Call, options string) error {
 	if w.dryRun, err = readDryRun(q.All("dryRun"), options); err != nil {
 		return err
 	}
-	validation, err := q.Choice("fieldValidation", options) // 422 for other values (A50)
-	if err != nil {
+	if w.validation, err = readValidation(q, options); err != nil {
 		return err
 	}
-	w.validation = cmp.Or(validation, w.validation)
 	w.manager = q.Get("fieldManager")
 	return checkManager(w.manager, options)
+}
+
+// readValidation returns what becomes of unknown and duplicate fields. By default they are dropped with
+// a warning (Z19); other values are 422 (A50).
+func readValidation(q route.Query, options string) (string, error) {
+	validation, err := q.Choice("fieldValidation", options)
+	return cmp.Or(validation, validateWarn), err
 }
 
 // readDryRun reports whether the write is a dry run: every dryRun must be All (A52), else 422

@@ -27,6 +27,7 @@ type definition struct {
 	established     bool // says the status
 	terminating     bool
 	cleans          bool // it has the cleanup finalizer
+	unreadable      bool // the certificates of its conversion webhook are still to be filled in
 	generation      int64
 	approval        condition // no condition if the group needs no approval
 	verdict         verdict
@@ -76,6 +77,7 @@ func (f *factory) read(o *state.Object, before *Set) (*definition, error) {
 		asked: namesOf(root.Lookup("spec", "names")), accepted: namesOf(root.Lookup("status", "acceptedNames")),
 		inherits: strings.Clone(validation.InstancesOf(decoded)), conditions: conditionsOf(root), established: validation.Established(root), cleans: deletion.HasFinalizer(decoded, f.definition.Strategy.CleanupFinalizer),
 	}
+	d.unreadable = validation.UnreadableCABundle(root)
 	_, d.terminating = decoded.DeletionTimestamp()
 	if a, needed := validation.ApprovalOf(decoded); needed {
 		d.approval = condition{conditionApproval, a.Status, a.Reason, a.Message}
@@ -100,6 +102,9 @@ func (b *setBuilder) addDefinition(d *definition) {
 		return
 	case b.taken[route]:
 		v.conflict = conflict{"PluralConflict", fmt.Sprintf("%q is already in use", d.asked.plural)}
+		return
+	case d.unreadable:
+		v.refusal = conflict{"InvalidCABundle", "The conversion webhook CABundle is invalid"}
 		return
 	case b.set.definitionsServed == maxDefinitions:
 		v.refusal = conflict{"LimitReached", fmt.Sprintf("at most %d CustomResourceDefinitions are served", maxDefinitions)}

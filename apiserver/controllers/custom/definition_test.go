@@ -86,6 +86,9 @@ func TestDefinitions(t *testing.T) {
 		}, "2:NoConflicts:true"},
 		{"an older ThirdPartyResource has the plural", func(w *world) { w.put("b.x.y", "0", "v1"); w.define("bs", "2", "B") },
 			"2:ListKindConflict:false"},
+		{"the certificates of its webhook are to be filled in", func(w *world) {
+			w.define("as", "1", "A", `"scope"`, `"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"url":"https://x.y","caBundle":"Cg=="}}},"scope"`)
+		}, "1:NoConflicts:false"},
 		{"a schema that does not compile", func(w *world) {
 			w.define("as", "1", "A", `{"type":"object"}`, `{"type":"object","properties":{"a":{}}}`)
 		},

@@ -50,7 +50,7 @@ func (f *factory) webhook(spec *schema.Value) (*conversion.Webhook, error) {
 			Namespace: text(service, "namespace"), Name: text(service, "name"), Path: text(service, "path"), Port: service.Field("port").Int(),
 		}
 	}
-	return conversion.New(cfg, f.answers, f.webhooks)
+	return conversion.New(cfg, texts(spec.Lookup("webhook", "conversionReviewVersions")), f.answers, f.webhooks)
 }
 
 func schemaText(v *schema.Value) string { return v.Lookup("schema", "openAPIV3Schema").Str() }

@@ -59,7 +59,7 @@ func TestTimes(t *testing.T) {
 	m := apply.New(configMap(t), "", schema.Update)
 	var o *schema.Object
 	for i, data := range []string{`{"k":"v"}`, `{"k":"v"}`, `{"k":"w"}`} {
-		next, err := m.Apply(o, parse(t, config(data)), apply.Options{Manager: "m", Now: start.Add(time.Duration(i) * time.Hour)})
+		next, _, err := m.Apply(o, parse(t, config(data)), apply.Options{Manager: "m", Now: start.Add(time.Duration(i) * time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestMergedUpdatesAreNeverLost(t *testing.T) {
 	t.Parallel()
 	k := configMap(t)
 	m := apply.New(k, "", schema.Update)
-	o, err := m.Apply(nil, parse(t, config(`{"k":"v"}`)), apply.Options{Manager: "m", Now: start})
+	o, _, err := m.Apply(nil, parse(t, config(`{"k":"v"}`)), apply.Options{Manager: "m", Now: start})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,11 +144,11 @@ func TestManyConflicts(t *testing.T) {
 		}
 		return "{" + b.String()[1:] + "}"
 	}
-	o, err := m.Apply(nil, parse(t, config(data("v"))), apply.Options{Manager: "m", Now: start})
+	o, _, err := m.Apply(nil, parse(t, config(data("v"))), apply.Options{Manager: "m", Now: start})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = m.Apply(o, parse(t, config(data("w"))), apply.Options{Manager: "n", Now: start})
+	_, _, err = m.Apply(o, parse(t, config(data("w"))), apply.Options{Manager: "n", Now: start})
 	failed, ok := errors.AsType[*status.Error](err)
 	if !ok || failed.Status.Code != 409 || len(failed.Status.Details.Causes) != 1000 || len(failed.Status.Message) > 300<<10 ||
 		!strings.HasPrefix(failed.Status.Message, "Apply failed with 20000 conflicts:") {
@@ -180,11 +180,11 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		next, err := m.Apply(o, c, apply.Options{Manager: "m", Force: true, Now: start})
+		next, _, err := m.Apply(o, c, apply.Options{Manager: "m", Force: true, Now: start})
 		if err != nil {
 			return
 		}
-		again, err := m.Apply(next, c, apply.Options{Manager: "m", Now: start})
+		again, _, err := m.Apply(next, c, apply.Options{Manager: "m", Now: start})
 		if err != nil {
 			t.Fatalf("applied again: %v", err)
 		}

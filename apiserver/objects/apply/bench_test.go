@@ -40,14 +40,14 @@ func samples(t testing.TB) map[string]struct {
 func TestExpansion(t *testing.T) {
 	for name, sample := range samples(t) {
 		m := apply.New(sample.kind, "", schema.Update)
-		o, err := m.Apply(nil, parse(t, sample.text), apply.Options{Manager: "m", Now: start})
+		o, _, err := m.Apply(nil, parse(t, sample.text), apply.Options{Manager: "m", Now: start})
 		if err != nil {
 			t.Fatal(err)
 		}
 		stored := o.AppendJSON(nil)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := m.Apply(o, parse(t, sample.text), apply.Options{Manager: "n", Now: start}); err != nil {
+		if _, _, err := m.Apply(o, parse(t, sample.text), apply.Options{Manager: "n", Now: start}); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
@@ -65,14 +65,14 @@ func BenchmarkApply(b *testing.B) {
 	for name, sample := range samples(b) {
 		m := apply.New(sample.kind, "", schema.Update)
 		c := parse(b, sample.text)
-		o, err := m.Apply(nil, c, apply.Options{Manager: "m", Now: start})
+		o, _, err := m.Apply(nil, c, apply.Options{Manager: "m", Now: start})
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Run("apply/"+name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := m.Apply(o, c, apply.Options{Manager: "m", Now: start}); err != nil {
+				if _, _, err := m.Apply(o, c, apply.Options{Manager: "m", Now: start}); err != nil {
 					b.Fatal(err)
 				}
 			}

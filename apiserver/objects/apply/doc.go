@@ -3,6 +3,7 @@
 //
 // The library sigs.k8s.io/structured-merge-diff, which Kubernetes uses as well, merges objects and
 // sets of fields. This package derives the library's types from the compiled kinds (types.go),
+// also allows what objects that come from another version of a custom kind have (lenient.go),
 // converts between the versions of a kind (version.go), and reads and writes the entries of
 // managedFields (entries.go). It also implements rules of Kubernetes that are not in the library:
 // which fields have no owner, how many entries of updates are retained (ancient.go), which manager

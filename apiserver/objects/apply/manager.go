@@ -124,7 +124,7 @@ func (m *Manager) Update(live, next *schema.Object, manager string, now time.Tim
 	if err != nil {
 		return fmt.Errorf("read the new object: %w", err)
 	}
-	if err := m.attribute(before, after, entries, manager, now); err != nil {
+	if err := m.attribute(before, after, entries, manager, now); err != nil && !errors.Is(err, errForm) {
 		return err
 	}
 	return entries.encode(next)
@@ -154,11 +154,11 @@ func (m *Manager) trusted(live *schema.Object, sent *schema.Value) *managed {
 func (m *Manager) attribute(before, after map[string]any, entries *managed, manager string, now time.Time) error {
 	live, err := m.types.parse(m.kind, before, typed.AllowDuplicates)
 	if err != nil {
-		return fmt.Errorf("type the stored object: %w", err)
+		return m.ofOtherForm("stored", err)
 	}
 	next, err := m.types.parse(m.kind, after, typed.AllowDuplicates)
 	if err != nil {
-		return fmt.Errorf("type the new object: %w", err)
+		return m.ofOtherForm("new", err)
 	}
 	_, fields, err := m.updater.Update(live, next, m.version, entries.fields, currentOperation)
 	if err != nil {
@@ -176,6 +176,19 @@ func (m *Manager) attribute(before, after map[string]any, entries *managed, mana
 	}
 	entries.merge()
 	return nil
+}
+
+// errForm reports an object of a custom kind that does not have the form of its version, because it
+// was written in a version whose schema contradicts that of this one. A write that is no apply goes
+// on, and leaves the managed fields as they are.
+var errForm = errors.New("the object does not have the form that its schema says")
+
+// ofOtherForm returns the error for an object that its types do not allow.
+func (m *Manager) ofOtherForm(which string, err error) error {
+	if m.kind.Custom() {
+		return fmt.Errorf("type the %s object: %w: %w", which, errForm, err)
+	}
+	return fmt.Errorf("type the %s object: %w", which, err)
 }
 
 // owner returns the identity of a manager's entry.
@@ -210,39 +223,45 @@ type Options struct {
 
 // Apply returns the object that results from applying a configuration to live, which is nil if
 // there is no object, with the managed fields of all managers. The result shares no memory with
-// live. An error that the configuration causes, such as a conflict (409), is a *status.Error.
-func (m *Manager) Apply(live *schema.Object, c *Config, options Options) (*schema.Object, error) {
+// live. The problems are the fields of the configuration that the result lacks because the kind does
+// not have them, although its types allow them. An error that the configuration causes, such as a
+// conflict (409), is a *status.Error.
+func (m *Manager) Apply(live *schema.Object, c *Config, options Options) (*schema.Object, schema.Problems, error) {
+	none := schema.Problems{}
 	if err := c.check(m.kind); err != nil {
-		return nil, err
+		return nil, none, err
 	}
 	if live == nil {
 		live = m.kind.New()
 	}
 	before, err := live.Content()
 	if err != nil {
-		return nil, fmt.Errorf("read the stored object: %w", err)
+		return nil, none, fmt.Errorf("read the stored object: %w", err)
 	}
 	entries, err := decode(live.ManagedFields())
 	if err != nil {
-		return nil, fmt.Errorf("read the managed fields of the stored object: %w", err)
+		return nil, none, fmt.Errorf("read the managed fields of the stored object: %w", err)
 	}
 	merged, entries, err := m.applyOrAdopt(before, c, entries, options)
+	if errors.Is(err, errForm) {
+		return nil, none, status.NewBadRequest(err.Error())
+	}
 	if conflicts, ok := errors.AsType[merge.Conflicts](err); ok {
-		return nil, conflictError(conflicts)
+		return nil, none, conflictError(conflicts)
 	}
 	if err != nil {
-		return nil, err
+		return nil, none, err
 	}
 	if options.Manager == kubectl {
 		if err := setLastApplied(merged, c); err != nil {
-			return nil, err
+			return nil, none, err
 		}
 	}
-	o, err := m.object(merged)
+	o, problems, err := m.object(merged)
 	if err != nil {
-		return nil, err
+		return nil, none, err
 	}
-	return o, entries.encode(o)
+	return o, problems, entries.encode(o)
 }
 
 // apply merges a configuration into the content of an object. It does not modify content and
@@ -258,13 +277,13 @@ func (m *Manager) apply(content map[string]any, c *Config, entries *managed, opt
 			return nil, nil, err
 		}
 	}
-	applied, err := m.types.parse(m.kind, c.content)
+	applied, err := m.types.parseExact(m.kind, c.content)
 	if err != nil {
 		return nil, nil, c.unfit(err)
 	}
 	live, err := m.types.parse(m.kind, content, typed.AllowDuplicates)
 	if err != nil {
-		return nil, nil, fmt.Errorf("type the stored object: %w", err)
+		return nil, nil, m.ofOtherForm("stored", err)
 	}
 	id := m.owner(options.Manager, operationApply)
 	result, fields, err := m.updater.Apply(live, applied, m.version, entries.fields, id, options.Force)
@@ -285,11 +304,10 @@ func (m *Manager) apply(content map[string]any, c *Config, entries *managed, opt
 }
 
 // object decodes the content of an object.
-func (m *Manager) object(content map[string]any) (*schema.Object, error) {
+func (m *Manager) object(content map[string]any) (*schema.Object, schema.Problems, error) {
 	text, err := json.Marshal(content)
 	if err != nil {
-		return nil, fmt.Errorf("write the merged object: %w", err)
+		return nil, schema.Problems{}, fmt.Errorf("write the merged object: %w", err)
 	}
-	o, _, err := m.kind.Decode(text)
-	return o, err
+	return m.kind.Decode(text)
 }

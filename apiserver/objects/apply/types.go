@@ -18,25 +18,57 @@ const (
 	deducedType = "__untyped_deduced_"
 )
 
-// types holds the types of the versions of a kind by apiVersion. Each is derived when it is first
-// needed, because most kinds are never applied.
-type types map[string]func() (*typed.ParseableType, error)
+// types holds the types of the versions of a kind by apiVersion. They are derived when they are
+// first needed, because most kinds are never applied.
+type types map[string]func() (versionTypes, error)
+
+// versionTypes are the types of the objects of one version.
+type versionTypes struct {
+	// exact allows what the version has, as configurations must.
+	exact *typed.ParseableType
+	// lenient has the same fields, and allows others as well. Objects that come from another version
+	// of a custom kind have that version's fields, too. All values that are merged or compared are of
+	// this type, which the library requires to be the same.
+	lenient *typed.ParseableType
+}
 
 func newTypes(k *schema.Kind) types {
 	t := types{}
 	for _, version := range k.Versions() {
-		t[version.APIVersion] = sync.OnceValues(func() (*typed.ParseableType, error) { return derive(version) })
+		t[version.APIVersion] = sync.OnceValues(func() (versionTypes, error) { return deriveBoth(version) })
 	}
 	return t
 }
 
 // parse returns the content of an object of a kind as a typed value.
 func (t types) parse(k *schema.Kind, content map[string]any, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
-	parser, err := t[k.APIVersion]()
+	of, err := t[k.APIVersion]()
 	if err != nil {
 		return nil, err
 	}
-	return parser.FromUnstructured(content, options...)
+	return of.lenient.FromUnstructured(content, options...)
+}
+
+// parseExact does the same for a configuration, and returns an error if it has fields that the kind
+// does not have.
+func (t types) parseExact(k *schema.Kind, content map[string]any) (*typed.TypedValue, error) {
+	of, err := t[k.APIVersion]()
+	if err != nil {
+		return nil, err
+	}
+	value, err := of.exact.FromUnstructured(content)
+	if err != nil || of.exact == of.lenient {
+		return value, err
+	}
+	return of.lenient.FromUnstructured(content)
+}
+
+func deriveBoth(k *schema.Kind) (versionTypes, error) {
+	exact, err := derive(k)
+	if err != nil || !k.Custom() {
+		return versionTypes{exact, exact}, err
+	}
+	return versionTypes{exact, lenient(exact)}, nil
 }
 
 // derive returns the type of the objects of a kind. For a kind without a schema, it deduces the
@@ -155,16 +187,17 @@ func scalar(s smd.Scalar) smd.TypeRef { return smd.TypeRef{Inlined: smd.Atom{Sca
 // untyped defines the types of values of any form: one whose maps have fields, and one whose maps
 // are wholes. Lists are wholes in both.
 func untyped() []smd.TypeDef {
-	any := smd.Untyped
-	list := &smd.List{ElementType: named(atomicType), ElementRelationship: smd.Atomic}
-	return []smd.TypeDef{
-		{Name: atomicType, Atom: smd.Atom{
-			Scalar: &any, List: list,
-			Map: &smd.Map{ElementType: named(atomicType), ElementRelationship: smd.Atomic},
-		}},
-		{Name: deducedType, Atom: smd.Atom{
-			Scalar: &any, List: list,
-			Map: &smd.Map{ElementType: named(deducedType), ElementRelationship: smd.Separable},
-		}},
+	deduced := whole()
+	deduced.Map = &smd.Map{ElementType: named(deducedType), ElementRelationship: smd.Separable}
+	return []smd.TypeDef{{Name: atomicType, Atom: whole()}, {Name: deducedType, Atom: deduced}}
+}
+
+// whole returns the type of values of any form whose maps and lists are wholes.
+func whole() smd.Atom {
+	scalar := smd.Untyped
+	return smd.Atom{
+		Scalar: &scalar,
+		List:   &smd.List{ElementType: named(atomicType), ElementRelationship: smd.Atomic},
+		Map:    &smd.Map{ElementType: named(atomicType), ElementRelationship: smd.Atomic},
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// errNoVersion reports an entry in a version of the kind that is not served. The entry is dropped.
+// errNoVersion reports an entry in a version that the kind does not have any more, or of which the
+// object cannot be. The entry is dropped.
 var errNoVersion = errors.New("the kind has no such version")
 
 // converter converts objects between the versions of a kind. It implements merge.Converter.
@@ -46,7 +47,11 @@ func (c converter) Convert(object *typed.TypedValue, version fieldpath.APIVersio
 	if err != nil {
 		return nil, fmt.Errorf("convert %s from %s to %s: %w", source.Kind, from, version, err)
 	}
-	return c.types.parse(target, converted, typed.AllowDuplicates)
+	value, err := c.types.parse(target, converted, typed.AllowDuplicates)
+	if err != nil && target.Custom() { // the schemas of the two versions contradict each other
+		return nil, fmt.Errorf("%w as the object: %w", errNoVersion, err)
+	}
+	return value, err
 }
 
 // convert returns the content of an object in another version of its kind. Versions of one form

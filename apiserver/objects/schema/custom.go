@@ -76,6 +76,8 @@ type custom struct {
 	schema    func() ([]byte, error)
 	columns   []CustomColumn
 	indexed   []selector
+	// terminating means that the definition is being deleted.
+	terminating bool
 }
 
 // Custom compiles one kind for each version of a definition. Use With to add the kinds to a
@@ -92,7 +94,7 @@ func (c *Catalog) Custom(d CustomDefinition) ([]*Kind, error) {
 		}
 		k.unserved = !v.Served
 		k.Strategy.HasStatus = v.Status
-		k.custom = &custom{structure: v.Structure, schema: v.Schema, columns: v.Columns}
+		k.custom = &custom{structure: v.Structure, schema: v.Schema, columns: v.Columns, terminating: d.Terminating}
 		for _, path := range v.SelectableFields {
 			k.selectors = append(k.selectors, selector{label: path, open: strings.Split(path, ".")})
 			k.Spec.FieldSelectors.Supported = append(k.Spec.FieldSelectors.Supported, path)
@@ -102,9 +104,6 @@ func (c *Catalog) Custom(d CustomDefinition) ([]*Kind, error) {
 			if err := c.addCustomScale(k, v.Scale); err != nil {
 				return nil, err
 			}
-		}
-		if d.Terminating {
-			k.Operations &^= OpCreate | OpCreateClusterWide
 		}
 		kinds[i] = k
 		if v.Storage {
@@ -160,6 +159,10 @@ func (k *Kind) Custom() bool { return k.custom != nil }
 
 // HasCustomStatus reports whether the kind is custom and its status is a subresource.
 func (k *Kind) HasCustomStatus() bool { return k.custom != nil && k.Strategy.HasStatus }
+
+// Terminating reports whether the definition of a custom kind is being deleted, so that no objects
+// can be created.
+func (k *Kind) Terminating() bool { return k.custom != nil && k.custom.terminating }
 
 // Served reports whether clients can use the kind. It is false for a version of a custom kind in
 // which objects are stored but which is not served.

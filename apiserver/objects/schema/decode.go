@@ -6,6 +6,7 @@ package schema
 // defaults of its schema. Errors are *DecodeError.
 func (k *Kind) Decode(body []byte) (*Object, Problems, error) {
 	d := newDecoder(string(body))
+	d.reports = true
 	o, err := k.decode(d)
 	if err == nil && k.custom != nil {
 		o, err = k.normalize(o, &d.problems)

@@ -111,11 +111,17 @@ func (p *Problems) addText(text string) {
 // StrictError returns the error that rejects a body with problems when the client asked for strict
 // field validation (A49). It returns nil if there are no problems.
 func (k *Kind) StrictError(p Problems) error {
+	return p.strict(k.cannotHandle(k.Kind, k.APIVersion))
+}
+
+// StrictError does the same for a body that is not an object of a kind, such as DeleteOptions.
+func (m *Message) StrictError(p Problems) error {
+	return p.strict("couldn't read " + m.Name + ": ")
+}
+
+func (p Problems) strict(what string) error {
 	if len(p.list) == 0 {
 		return nil
 	}
-	return &DecodeError{
-		Message: k.cannotHandle(k.Kind, k.APIVersion) + "strict decoding error: " + strings.Join(p.List(), ", "),
-		Offset:  -1,
-	}
+	return &DecodeError{Message: what + "strict decoding error: " + strings.Join(p.List(), ", "), Offset: -1}
 }

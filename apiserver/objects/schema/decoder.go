@@ -24,6 +24,8 @@ type decoder struct {
 	root     string   // the top message's name, for errors
 	trees    bool     // also read the JSON texts that protobuf has as messages
 	inTree   bool     // the value being read is within such a text
+	reports  bool     // also report the unknown fields of such texts
+	reported int      // slots allocated for that so far
 	pathRoom [16]decodeStep
 }
 

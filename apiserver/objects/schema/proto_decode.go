@@ -182,7 +182,7 @@ func (d *protoDecoder) wrappedList(slot **Value, t *Type, key uint64, end, depth
 		if key>>wireTypeBits == firstInsideEntry {
 			err = d.readItems(slot, t, key, stop, depth+1)
 		} else {
-			err = d.skipField(key, stop, depth+1)
+			err = d.skipUnknownField(key, stop, depth+1)
 		}
 		if err != nil {
 			return err
@@ -343,7 +343,7 @@ func (d *protoDecoder) entry(elem *Type, key uint64, end, depth int) (name strin
 				d.path = d.path[:len(d.path)-1]
 			}
 		default:
-			err = d.skipField(key, stop, depth+1)
+			err = d.skipUnknownField(key, stop, depth+1)
 		}
 		if err != nil {
 			return "", nil, err

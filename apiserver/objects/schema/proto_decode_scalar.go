@@ -250,7 +250,7 @@ func (d *protoDecoder) part(p *parts, form Form, stop, depth int) error {
 		n, err = d.number(key, stop)
 		p.second = int64(int32(n))
 	default:
-		err = d.skipField(key, stop, depth)
+		err = d.skipUnknownField(key, stop, depth)
 	}
 	return err
 }

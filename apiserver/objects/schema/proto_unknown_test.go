@@ -40,6 +40,12 @@ func TestUnknownProtobufFields(t *testing.T) {
 		"text that is no message":   {"configmaps", sized(99, "\x01"), []string{`unknown field "<number 99>"`}},
 		"text like a cut message":   {"configmaps", sized(99, "\x09\x00"), []string{`unknown field "<number 99>"`}},
 		"too deep":                  {"configmaps", sized(99, deep), []string{`unknown field "<number 99>"`}},
+		"in a time":                 {"configmaps", sized(1, sized(8, varint(1, 1)+varint(99, 1))), []string{`unknown field "metadata.creationTimestamp.<number 99>"`}},
+		"in a time, unset":          {"configmaps", sized(1, sized(8, varint(1, 1)+varint(99, 0))), nil},
+		"in a map entry":            {"configmaps", sized(2, sized(1, "k"), sized(2, "v"), sized(3, "x")), []string{`unknown field "data.<number 3>"`}},
+		"in a quantity":             {"pods", sized(2, sized(2, sized(8, sized(1, sized(1, "cpu"), sized(2, sized(1, "1")+varint(99, 1)))))), []string{`unknown field "spec.containers[0].resources.limits.cpu.<number 99>"`}},
+		"in a number or text":       {"pods", sized(2, sized(2, sized(10, sized(1, sized(2, sized(2, varint(1, 0)+varint(2, 80)+varint(99, 1))))))), []string{`unknown field "spec.containers[0].livenessProbe.httpGet.port.<number 99>"`}},
+		"in a wrapped list":         {"clusterrolebindings", sized(2, sized(1, "u")+sized(99, "x")), []string{`unknown field "userNames.<number 99>"`}},
 		"zero":                      {"configmaps", varint(99, 0), nil},
 		"no text":                   {"configmaps", sized(99), nil},
 		"zero fixed":                {"configmaps", fixed64(98, 0) + fixed32(99, 0), nil},
@@ -48,7 +54,11 @@ func TestUnknownProtobufFields(t *testing.T) {
 		"managedFields elsewhere":   {"configmaps", sized(17, "x"), []string{`unknown field "<number 17>"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, problems, err := cat.Kind("/api/v1", tc.plural).DecodeProtobuf([]byte(tc.raw))
+			prefix := "/api/v1"
+			if tc.plural == "clusterrolebindings" { // the one whose lists have wrappers
+				prefix = "/oapi/v1"
+			}
+			o, problems, err := cat.Kind(prefix, tc.plural).DecodeProtobuf([]byte(tc.raw))
 			if err != nil {
 				t.Fatal(err)
 			}

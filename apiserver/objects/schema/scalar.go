@@ -101,6 +101,9 @@ func (d *decoder) readRaw(t *Type, depth int) (*Value, error) {
 	}
 	v := d.value(t)
 	v.str = compact(d.s[start:d.pos])
+	if d.reports && t.tree != nil {
+		d.reportTree(v)
+	}
 	return v, nil
 }
 

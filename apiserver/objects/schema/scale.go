@@ -106,9 +106,12 @@ func (s *scaling) fillScale(from, to *Object) {
 
 // Rescale sets the replicas of object o to the number that scale requests. It also copies the
 // resourceVersion and uid that scale names, so that an update with o fails if the object was
-// changed or replaced since the client read the scale.
+// changed or replaced since the client read the scale. If scale names no version, o keeps its own:
+// a scale can be written unconditionally, also that of a kind whose objects cannot.
 func (k *Kind) Rescale(o, scale *Object) {
-	o.SetResourceVersion(scale.ResourceVersion())
+	if version := scale.ResourceVersion(); version != "" {
+		o.SetResourceVersion(version)
+	}
 	o.SetUID(scale.UID())
 	v := o.root
 	replicas := scale.root.Lookup("spec", "replicas").Int()

@@ -66,6 +66,17 @@ func decodeTree(v *Value, d *decoder) (*Value, error) {
 	return d.document(v.typ.tree)
 }
 
+// reportTree adds the unknown and duplicate fields of the text of v, which CanonicalizeTree drops, to
+// the problems. It reports nothing about a text that CheckTrees refuses.
+func (d *decoder) reportTree(v *Value) {
+	text := newDecoder(v.str)
+	text.path, text.problems, text.taken, text.inTree = append(text.path, d.path...), d.problems, d.reported, true
+	_, err := text.document(v.typ.tree)
+	if d.reported = text.taken; err == nil {
+		d.problems = text.problems
+	}
+}
+
 // treeText reads the message that protobuf has in place of a text, and returns the text. Where the
 // field occurs twice, the last occurrence counts.
 func (d *protoDecoder) treeText(t *Type, stop, depth int) (*Value, error) {

@@ -14,8 +14,6 @@ import (
 const (
 	conversionNone    = "None"
 	conversionWebhook = "Webhook"
-	// reviewVersion is the one version of ConversionReview that the server sends.
-	reviewVersion = "v1"
 )
 
 // definitionConversion requires a strategy, and for Webhook a webhook that can be called.
@@ -43,9 +41,28 @@ func checkWebhook(c *schema.Context, webhook *schema.Value) {
 		return
 	}
 	checkWebhookClient(c, client, "webhookClientConfig")
-	if ca := client.Field("caBundle"); !ca.IsEmpty() && !x509.NewCertPool().AppendCertsFromPEM([]byte(ca.Str())) {
+	if unreadable(client) && !allowsUnreadable(c) {
 		c.Invalid("", "unable to load root certificates: unable to parse bytes as PEM block", "webhookClientConfig", "caBundle")
 	}
+}
+
+// unreadable reports whether the caBundle of a clientConfig contains no certificates.
+func unreadable(client *schema.Value) bool {
+	ca := client.Field("caBundle")
+	return !ca.IsEmpty() && !x509.NewCertPool().AppendCertsFromPEM([]byte(ca.Str()))
+}
+
+// allowsUnreadable reports whether a definition may have a caBundle without certificates: one that
+// is not served yet, whose certificates a controller is to fill in, and one that has such a bundle
+// already.
+func allowsUnreadable(c *schema.Context) bool {
+	return c.Operation != schema.Update || !Established(c.Old.Root()) || UnreadableCABundle(c.Old.Root())
+}
+
+// UnreadableCABundle reports whether the conversion webhook of a definition has a caBundle without
+// certificates. Such a definition is not served.
+func UnreadableCABundle(definition *schema.Value) bool {
+	return unreadable(definition.Lookup("spec", "conversion", "webhook", "clientConfig"))
 }
 
 // checkWebhookClient requires the address of a webhook or its service. at is the path in errors.
@@ -61,7 +78,7 @@ func checkWebhookClient(c *schema.Context, client *schema.Value, at string) {
 	}
 }
 
-// checkReviewVersions requires the version of ConversionReview that the server sends.
+// checkReviewVersions requires one of the two versions of ConversionReview that the server sends.
 func checkReviewVersions(c *schema.Context, versions *schema.Value) {
 	var names []string
 	for i, v := range versions.Items() {
@@ -76,8 +93,8 @@ func checkReviewVersions(c *schema.Context, versions *schema.Value) {
 	switch {
 	case len(names) == 0:
 		c.Required("", "conversionReviewVersions")
-	case !slices.Contains(names, reviewVersion):
-		c.Invalid(names, "must include at least one of "+reviewVersion, "conversionReviewVersions")
+	case !slices.Contains(names, "v1") && !slices.Contains(names, "v1beta1"):
+		c.Invalid(names, "must include at least one of v1, v1beta1", "conversionReviewVersions")
 	}
 }
 

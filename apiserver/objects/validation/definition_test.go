@@ -25,6 +25,11 @@ func conversionOf(fields string) string {
 	return `"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{` + fields + `}}}`
 }
 
+// unfilledBody returns a definition whose certificates a controller is to fill in.
+func unfilledBody() string {
+	return definitionBody(`"scope"`, conversionOf(`"url":"https://example.com/convert","caBundle":"Cg=="`)+`,"scope"`)
+}
+
 func definitionRows() []row {
 	const (
 		kind   = "customresourcedefinitions"
@@ -38,6 +43,7 @@ func definitionRows() []row {
 	}
 	const missing = `metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation ` +
 		`"api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111`
+	unfilled := unfilledBody()
 	rows := []row{
 		{name: "defaults", kind: kind, body: definitionBody(), want: map[string]string{
 			"spec.names.singular": `"widget"`, "spec.names.listKind": `"WidgetList"`, "spec.conversion.strategy": `"None"`,
@@ -84,8 +90,6 @@ func definitionRows() []row {
 			errs: []string{`spec.versions[0].schema.openAPIV3Schema: Required value`}},
 		{name: "schema that is not structural", kind: kind, body: definitionBody(`"color":{"type":"string"}`, `"color":{}`),
 			errs: []string{"spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[color].type: Required value: must not be empty for specified object fields"}},
-		{name: "unknown keyword", kind: kind, body: definitionBody(`"color":{"type":"string"}`, `"color":{"type":"string","maxlength":1}`),
-			errs: []string{`spec.versions[0].schema.openAPIV3Schema: Invalid value: "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[color].maxlength": unknown keyword`}},
 		{name: "unknown fields kept", kind: kind, body: definitionBody(`"scope"`, `"preserveUnknownFields":true,"scope"`), errs: []string{
 			`spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead`}},
 		{name: "another conversion", kind: kind, body: definitionBody(`"scope"`, `"conversion":{"strategy":"X"},"scope"`), errs: []string{
@@ -96,19 +100,21 @@ func definitionRows() []row {
 		{name: "no webhook", kind: kind, body: definitionBody(`"scope"`, `"conversion":{"strategy":"Webhook"},"scope"`), errs: []string{
 			`spec.conversion.conversionReviewVersions: Required value`,
 			`spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook`}},
-		{name: "versions of reviews", kind: kind, body: definitionBody(`"scope"`, strings.Replace(conversionOf(`"url":"https://example.com"`), `["v1"]`, `["v1beta1","V","v1beta1"]`, 1)+`,"scope"`), errs: []string{
+		{name: "versions of reviews", kind: kind, body: definitionBody(`"scope"`, strings.Replace(conversionOf(`"url":"https://example.com"`), `["v1"]`, `["v2","V","v2"]`, 1)+`,"scope"`), errs: []string{
 			`spec.conversion.conversionReviewVersions[1]: Invalid value: "V": ` + dns1035,
-			`spec.conversion.conversionReviewVersions[2]: Invalid value: "v1beta1": duplicate version`,
-			`spec.conversion.conversionReviewVersions: Invalid value: ["v1beta1","V","v1beta1"]: must include at least one of v1`}},
+			`spec.conversion.conversionReviewVersions[2]: Invalid value: "v2": duplicate version`,
+			`spec.conversion.conversionReviewVersions: Invalid value: ["v2","V","v2"]: must include at least one of v1, v1beta1`}},
+		{name: "versions of reviews before v1", kind: kind,
+			body: definitionBody(`"scope"`, strings.Replace(conversionOf(`"url":"https://example.com"`), `["v1"]`, `["v1alpha1","v1beta1"]`, 1)+`,"scope"`)},
 		{name: "two webhooks", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"url":"https://example.com","service":{"name":"n","namespace":"ns"}`)+`,"scope"`), errs: []string{
 			`spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required`}},
-		{name: "address of a webhook", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"url":"http://u@/?q#f","caBundle":"eA=="`)+`,"scope"`), errs: []string{
+		{name: "address of a webhook", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"url":"http://u@/?q#f","caBundle":"Cg=="`)+`,"scope"`), errs: []string{
 			`spec.conversion.webhookClientConfig.url: Invalid value: "http": 'https' is the only allowed URL scheme; desired format: https://host[/path]`,
 			`spec.conversion.webhookClientConfig.url: Invalid value: "": host must be specified; desired format: https://host[/path]`,
 			`spec.conversion.webhookClientConfig.url: Invalid value: "u": user information is not permitted in the URL`,
 			`spec.conversion.webhookClientConfig.url: Invalid value: "f": fragments are not permitted in the URL`,
-			`spec.conversion.webhookClientConfig.url: Invalid value: "q": query parameters are not permitted in the URL`,
-			`spec.conversion.webhookClientConfig.caBundle: Invalid value: "": unable to load root certificates: unable to parse bytes as PEM block`}},
+			`spec.conversion.webhookClientConfig.url: Invalid value: "q": query parameters are not permitted in the URL`}},
+		{name: "certificates that are to be filled in", kind: kind, body: unfilled},
 		{name: "service of a webhook", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"service":{"name":"a/b","path":"p","port":70000}`)+`,"scope"`), errs: []string{
 			`spec.conversion.webhookClientConfig.service.name: Invalid value: "a/b": ` + dns1123Name,
 			`spec.conversion.webhookClientConfig.service.namespace: Required value: service namespace is required`,
@@ -147,6 +153,7 @@ func definitionUpdateRows() []row {
 		kind        = "customresourcedefinitions"
 		established = `{"metadata":{"name":"widgets.shop.example.com"},"status":{"storedVersions":["v1"],"conditions":[{"type":"Established","status":"True"}]}}`
 	)
+	unfilled := unfilledBody()
 	next := []string{`"name":"v1"`, `"name":"v2"`}
 	return []row{
 		{name: "scope before it is served", kind: kind, op: schema.Update, old: definitionBody(), body: definitionBody("Namespaced", "Cluster"),
@@ -160,9 +167,19 @@ func definitionUpdateRows() []row {
 			body: definitionBody(`"versions":[`, `"versions":[{"name":"v2","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}},`,
 				`"name":"v1","served":true,"storage":true`, `"name":"v1","served":true,"storage":false`),
 			want: map[string]string{"status.storedVersions": `["v1","v2"]`}},
+		{name: "the status loses no storage version", kind: kind, op: schema.UpdateStatus, old: definitionBody(),
+			body: `{"metadata":{"name":"widgets.shop.example.com"},"status":{"storedVersions":["v0"]}}`, want: map[string]string{"status.storedVersions": `["v0","v1"]`}},
+		{name: "nor does one without stored versions", kind: kind, op: schema.UpdateStatus, old: definitionBody(),
+			body: `{"metadata":{"name":"widgets.shop.example.com"}}`, want: map[string]string{"status.storedVersions": `["v1"]`}},
 		{name: "a version that was stored is removed", kind: kind, op: schema.Update, old: definitionBody(), body: definitionBody(next...), errs: []string{
 			`status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions ` +
 				`until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions`}},
+		{name: "certificates that are still to be filled in", kind: kind, op: schema.Update, old: unfilled, body: unfilled},
+		{name: "a status meanwhile", kind: kind, op: schema.UpdateStatus, old: unfilled, body: established},
+		{name: "certificates once it is served", kind: kind, op: schema.Update, old: definitionBody(), status: established, body: unfilled, errs: []string{
+			`spec.conversion.webhookClientConfig.caBundle: Invalid value: "": unable to load root certificates: unable to parse bytes as PEM block`}},
+		{name: "certificates that were never filled in", kind: kind, op: schema.Update, old: unfilled, status: established,
+			body: strings.Replace(unfilled, "Cg==", "eA==", 1)},
 		{name: "further selectable fields", kind: kind, op: schema.Update, old: definitionBody(),
 			body: definitionBody(`"storage":true`, `"storage":true,"selectableFields":[{"jsonPath":".spec.color"}]`), errs: []string{
 				`spec.versions[0].selectableFields[0].jsonPath: Forbidden: fields can only be made selectable when the definition is created, ` +

@@ -194,13 +194,10 @@ func checkSchema(c *schema.Context, v *schema.Value) bool {
 		c.Invalid("", err.Error(), at...)
 		return false
 	}
-	for _, name := range report.Unknown { // not dropped in silence, since nothing would enforce it
-		c.Invalid(name, "unknown keyword", at...)
-	}
 	for _, err := range report.Errors {
 		c.Report(err)
 	}
-	if len(report.Errors)+len(report.Unknown) > 0 {
+	if len(report.Errors) > 0 {
 		return false
 	}
 	checkSelectableFields(c, v, compiled)

@@ -42,7 +42,7 @@ func table() []Declaration {
 			Description: "Restricts the objects by their fields.",
 		},
 		{
-			Name: "fieldValidation", Values: []string{"Ignore", "Warn", "Strict"}, Read: writes, Documented: writes,
+			Name: "fieldValidation", Values: []string{"Ignore", "Warn", "Strict"}, Read: writes | deletes, Documented: writes,
 			Description: "What becomes of unknown and repeated fields: they are ignored, warned of, or refused.",
 		},
 		{

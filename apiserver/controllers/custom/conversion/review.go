@@ -12,11 +12,12 @@ import (
 )
 
 const (
-	reviewVersion = "apiextensions.k8s.io/v1"
+	reviewGroup   = "apiextensions.k8s.io/"
+	reviewVersion = reviewGroup + "v1"
 	reviewKind    = "ConversionReview"
 )
 
-// review is a ConversionReview in apiextensions.k8s.io/v1.
+// review is a ConversionReview in apiextensions.k8s.io, in v1 or v1beta1, which have the same form.
 type review struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
@@ -74,17 +75,19 @@ func (l *objectList) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// check returns the converted objects of an answer, with the metadata of the originals but for
-// labels and annotations. An error says how the answer differs from what was asked.
-func (r *review) check(uid, apiVersion string, originals [][]byte) ([][]byte, error) {
-	if r.APIVersion != reviewVersion || r.Kind != reviewKind {
+// check returns the converted objects of an answer to asked, with the metadata of the originals but
+// for labels and annotations. An error says how the answer differs from what was asked. Webhooks of
+// v1beta1 need not repeat what identifies the review: Kubernetes has never checked it.
+func (r *review) check(asked *review, originals [][]byte) ([][]byte, error) {
+	strict, uid := asked.APIVersion == reviewVersion, asked.Request.UID
+	if strict && (r.APIVersion != reviewVersion || r.Kind != reviewKind) {
 		return nil, fmt.Errorf("expected webhook response of %s, Kind=%s, got %s, Kind=%s", reviewVersion, reviewKind, r.APIVersion, r.Kind)
 	}
 	answer := r.Response
 	switch {
 	case answer == nil:
 		return nil, errors.New("no response provided")
-	case answer.UID != uid:
+	case strict && answer.UID != uid:
 		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, answer.UID)
 	case answer.Result.Status == "":
 		return nil, errors.New(`response.result.status was '', expected 'Success'`)
@@ -98,7 +101,7 @@ func (r *review) check(uid, apiVersion string, originals [][]byte) ([][]byte, er
 	converted := make([][]byte, len(originals))
 	for i, original := range originals {
 		var err error
-		if converted[i], err = checked(apiVersion, original, answer.ConvertedObjects.kept[i]); err != nil {
+		if converted[i], err = checked(asked.Request.DesiredAPIVersion, original, answer.ConvertedObjects.kept[i]); err != nil {
 			return nil, fmt.Errorf("invalid converted object at index %d: %w", i, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,17 +32,23 @@ type Webhook struct {
 	client  *webhook.Client
 	answers *webhook.Answers
 	metrics *Metrics
+	version string // apiVersion of the reviews that are sent
 }
 
-// New returns a Webhook for a clientConfig. It calls nothing. An error means that the certificates
-// cannot be read.
-func New(client webhook.Config, answers *webhook.Answers, metrics *Metrics) (*Webhook, error) {
+// New returns a Webhook for a clientConfig, and the conversionReviewVersions that it accepts, of
+// which the first that is v1 or v1beta1 is sent. It calls nothing. An error means that there is none,
+// or that the certificates cannot be read.
+func New(client webhook.Config, versions []string, answers *webhook.Answers, metrics *Metrics) (*Webhook, error) {
+	known := slices.IndexFunc(versions, func(version string) bool { return version == "v1" || version == "v1beta1" })
+	if known < 0 {
+		return nil, fmt.Errorf("spec.conversion.webhook: the webhook accepts no known version of %s: %q", reviewKind, versions)
+	}
 	client.Calls, client.IdleConnections, client.ResponseBytes = maxCalls, idleConnections, maxResponseBytes
 	c, err := webhook.New(client)
 	if err != nil {
 		return nil, fmt.Errorf("spec.conversion.webhook: %w", err)
 	}
-	return &Webhook{client: c, answers: answers, metrics: metrics}, nil
+	return &Webhook{client: c, answers: answers, metrics: metrics, version: reviewGroup + versions[known]}, nil
 }
 
 // Close closes idle connections. Calls under way go on.
@@ -76,8 +83,9 @@ func (w *Webhook) Convert(ctx context.Context, apiVersion string, objects [][]by
 }
 
 func (w *Webhook) convert(ctx context.Context, apiVersion string, objects [][]byte) ([][]byte, error) {
-	uid := uuid.NewString()
-	request := review{APIVersion: reviewVersion, Kind: reviewKind, Request: &reviewRequest{UID: uid, DesiredAPIVersion: apiVersion}}
+	request := &review{
+		APIVersion: w.version, Kind: reviewKind, Request: &reviewRequest{UID: uuid.NewString(), DesiredAPIVersion: apiVersion},
+	}
 	for _, o := range objects {
 		request.Request.Objects = append(request.Request.Objects, o)
 	}
@@ -97,5 +105,5 @@ func (w *Webhook) convert(ctx context.Context, apiVersion string, objects [][]by
 	if err := json.Unmarshal(text.Data, answer); err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
-	return answer.check(uid, apiVersion, objects)
+	return answer.check(request, objects)
 }

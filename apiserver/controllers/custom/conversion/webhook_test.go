@@ -2,6 +2,7 @@ package conversion
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"encoding/pem"
@@ -50,12 +51,15 @@ func start(t *testing.T, fn func(uid string, objects []map[string]any) any) *Web
 	}))
 }
 
-func serve(t *testing.T, h http.Handler) *Webhook {
+func serve(t *testing.T, h http.Handler, versions ...string) *Webhook {
 	t.Helper()
+	if versions == nil {
+		versions = []string{"v1"}
+	}
 	s := httptest.NewTLSServer(h)
 	t.Cleanup(s.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	w, err := New(webhook.Config{URL: s.URL, CABundle: ca}, webhook.NewAnswers(prometheus.NewRegistry()), NewMetrics(prometheus.NewRegistry()))
+	w, err := New(webhook.Config{URL: s.URL, CABundle: ca}, versions, webhook.NewAnswers(prometheus.NewRegistry()), NewMetrics(prometheus.NewRegistry()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +142,47 @@ func TestConvertRefusesAnswers(t *testing.T) {
 	}
 }
 
+// The first version of reviews that both sides know is sent, and v1beta1 need not identify the answer.
+func TestConvertVersionsOfReviews(t *testing.T) {
+	for name, tc := range map[string]struct {
+		accepted    []string
+		sent        string
+		err         string
+		uid, answer string // of the answer
+	}{
+		"v1":                         {accepted: []string{"v1"}, sent: "apiextensions.k8s.io/v1"},
+		"v1 first":                   {accepted: []string{"v1", "v1beta1"}, sent: "apiextensions.k8s.io/v1"},
+		"v1beta1 first":              {accepted: []string{"v1beta1", "v1"}, sent: "apiextensions.k8s.io/v1beta1"},
+		"unknown first":              {accepted: []string{"v2", "v1"}, sent: "apiextensions.k8s.io/v1"},
+		"v1beta1":                    {accepted: []string{"v1beta1"}, sent: "apiextensions.k8s.io/v1beta1"},
+		"v1beta1 without its uid":    {accepted: []string{"v1beta1"}, sent: "apiextensions.k8s.io/v1beta1", uid: "-", answer: "-"},
+		"v1 without its uid":         {accepted: []string{"v1"}, sent: "apiextensions.k8s.io/v1", uid: "-", err: "expected response.uid="},
+		"v1 answered by v1beta1":     {accepted: []string{"v1"}, sent: "apiextensions.k8s.io/v1", answer: "apiextensions.k8s.io/v1beta1", err: "expected webhook response of"},
+		"v1 answered by no version":  {accepted: []string{"v1"}, sent: "apiextensions.k8s.io/v1", answer: "-", err: "expected webhook response of"},
+		"v1beta1 answered by itself": {accepted: []string{"v1beta1"}, sent: "apiextensions.k8s.io/v1beta1", answer: "apiextensions.k8s.io/v1beta1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked := review{}
+				if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.APIVersion != tc.sent || asked.Kind != reviewKind {
+					t.Errorf("sent %s %s: %v", asked.APIVersion, asked.Kind, err)
+				}
+				unless := func(set, otherwise string) string { return strings.TrimPrefix(cmp.Or(set, otherwise), "-") }
+				_, _ = fmt.Fprintf(w, `{"apiVersion":%q,"kind":"ConversionReview","response":{"uid":%q,"result":{"status":"Success"},"convertedObjects":[%s]}}`,
+					unless(tc.answer, asked.APIVersion), unless(tc.uid, asked.Request.UID), strings.Replace(stored, "e.com/v1", "e.com/v2", 1))
+			}), tc.accepted...)
+			_, err := w.Convert(t.Context(), "e.com/v2", [][]byte{[]byte(stored)})
+			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("%v, not %q", err, tc.err)
+			}
+		})
+	}
+	if _, err := New(webhook.Config{URL: "https://example.com"}, []string{"v2"}, nil, nil); err == nil {
+		t.Error("a webhook that accepts no known version is accepted")
+	}
+}
+
 // A webhook that answers no review, or that cannot be reached, is refused.
 func TestConvertFails(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -196,7 +241,7 @@ func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestConvertIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hanging{}
-		w, err := New(webhook.Config{URL: "https://example.com", Transport: h}, webhook.NewAnswers(prometheus.NewRegistry()), NewMetrics(prometheus.NewRegistry()))
+		w, err := New(webhook.Config{URL: "https://example.com", Transport: h}, []string{"v1"}, webhook.NewAnswers(prometheus.NewRegistry()), NewMetrics(prometheus.NewRegistry()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +289,7 @@ func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
 // succeed.
 func TestConvertWaitsForItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, err := New(webhook.Config{URL: "https://example.com", Transport: slow{4 * time.Second}}, webhook.NewAnswers(prometheus.NewRegistry()), NewMetrics(prometheus.NewRegistry()))
+		w, err := New(webhook.Config{URL: "https://example.com", Transport: slow{4 * time.Second}}, []string{"v1"}, webhook.NewAnswers(prometheus.NewRegistry()), NewMetrics(prometheus.NewRegistry()))
 		if err != nil {
 			t.Fatal(err)
 		}

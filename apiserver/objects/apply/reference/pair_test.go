@@ -130,7 +130,7 @@ func (p *pair) apply(t failer, subresource, manager, text string, force bool) {
 	var ours *schema.Object
 	c, ourErr := apply.Parse([]byte(text))
 	if ourErr == nil {
-		ours, ourErr = p.ours[subresource].Apply(p.own, c, apply.Options{Manager: manager, Force: force, Now: time.Now()})
+		ours, _, ourErr = p.ours[subresource].Apply(p.own, c, apply.Options{Manager: manager, Force: force, Now: time.Now()})
 	}
 	p.settle(t, theirs, ours, theirErr, ourErr)
 }
