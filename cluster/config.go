@@ -50,6 +50,8 @@ type leaderStore interface {
 	// SinceContact returns the time since the last contact with the leader; false if there was
 	// none.
 	SinceContact() (time.Duration, bool)
+	// Refuse returns an error if this node has known no leader for longer than an election takes.
+	Refuse() error
 	// TransferLeadership transfers leadership to name, or to a voter that Raft chooses if name is
 	// "".
 	TransferLeadership(name string) error
