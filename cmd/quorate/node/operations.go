@@ -60,7 +60,7 @@ func (o *operations) Members(ctx context.Context) ([]admin.Member, error) {
 			all[i].Alive = new(false)
 		}
 		for _, a := range m.Alarms {
-			all[i].Alarms = append(all[i].Alarms, admin.Alarm{Name: string(a.Name), Message: a.Message})
+			all[i].Alarms = append(all[i].Alarms, admin.Alarm{Name: string(a.Name), Message: a.Message, Advice: a.Name.Advice()})
 		}
 	}
 	return all, nil
