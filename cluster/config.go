@@ -59,7 +59,7 @@ type leaderStore interface {
 
 // Config is all that a Cluster needs. It is not changed after New.
 type Config struct {
-	DataDir string // holds bootstrap.json
+	DataDir string // holds bootstrap.json and gossip.json
 	Roster  *roster.Roster
 	Key     *keys.Key
 	Store   Store
