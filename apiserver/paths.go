@@ -98,7 +98,7 @@ func registerOpen(add func(method, path string, e *route.Endpoint), h *health, b
 
 // registerPaths adds the paths of the server itself that need credentials.
 func registerPaths(add func(method, path string, e *route.Endpoint), g prometheus.Gatherer, catalog *schema.Catalog) {
-	metrics := promhttp.HandlerFor(g, promhttp.HandlerOpts{})
+	metrics := promhttp.HandlerFor(observed(g), promhttp.HandlerOpts{})
 	add(http.MethodGet, "/metrics", &route.Endpoint{
 		Verb: route.VerbGet, Class: route.ClassRead,
 		Serve: func(c *route.Call) error {

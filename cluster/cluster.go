@@ -31,6 +31,7 @@ type Cluster struct {
 	logger *slog.Logger
 
 	gossip       *gossip.Gossip
+	addresses    *addresses
 	record       *bootstrap.Record
 	bootstrapper *bootstrap.Bootstrapper
 	voters       *voters.Voters
@@ -48,6 +49,7 @@ func New(cfg Config) (*Cluster, error) {
 	if c.record, err = bootstrap.Open(cfg.DataDir, c.self.NodeID, cfg.Store.HasState); err != nil {
 		return nil, err
 	}
+	c.addresses = openAddresses(cfg.DataDir, cmp.Or(cfg.Store.ClusterID(), c.record.Cluster()), c.logger)
 	c.bootstrapper = bootstrap.New(bootstrap.Config{Record: c.record, Store: cfg.Store, Ask: c.askPromise, Logger: cfg.Logger})
 	if c.gossip, err = c.newGossip(); err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func (c *Cluster) newGossip() (*gossip.Gossip, error) {
 		return nil, err
 	}
 	return gossip.New(gossip.Config{
-		Self: self, Addr: c.cfg.GossipAddr, AdvertiseHost: c.cfg.AdvertiseHost, Join: c.cfg.Join, Key: c.cfg.Key.Gossip(),
+		Self: self, Addr: c.cfg.GossipAddr, AdvertiseHost: c.cfg.AdvertiseHost, Join: c.cfg.Join, Remembered: c.addresses.list, Key: c.cfg.Key.Gossip(),
 		WAN: c.cfg.WAN, Scale: c.cfg.TimeoutScale, Roster: c.cfg.Roster, Logger: c.logger, Registerer: c.cfg.Registerer,
 	})
 }
@@ -157,8 +159,11 @@ func (c *Cluster) step(ctx context.Context) (waiting string, err error) {
 		}
 	}
 	err = c.gossip.Announce(ctx, func(m *gossip.Meta) { m.Member, m.Cluster = now.Member, now.Cluster })
-	if err != nil || id == "" {
+	if err != nil {
 		return waiting, notCancelled(ctx, err)
+	}
+	if id == "" {
+		return waiting, c.followMoves() // a node that restarted learns its cluster from a leader, which it must reach
 	}
 	return "", c.remember(id)
 }
@@ -198,8 +203,22 @@ func (c *Cluster) bindFirstMembers() error {
 	return nil
 }
 
+// followMoves records the current addresses of members that restarted elsewhere.
+func (c *Cluster) followMoves() error {
+	for _, m := range c.gossip.Members() {
+		owner, _ := c.cfg.Roster.Owner(m.Name)
+		if !m.Alive || owner != m.NodeID {
+			continue
+		}
+		if err := c.cfg.Roster.Moved(m.Name, m.PeerAddr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // remember updates the roster: it binds each name of Raft's configuration to the member that uses
-// it, and records current addresses.
+// it, and records current addresses, those of gossip included.
 func (c *Cluster) remember(cluster string) error {
 	applied := c.cfg.Store.Applied()
 	servers := c.cfg.Store.Servers()
@@ -225,7 +244,7 @@ func (c *Cluster) remember(cluster string) error {
 		}
 	}
 	c.links.keep(members)
-	return c.releaseNames()
+	return errors.Join(c.rememberAddresses(cluster, members), c.releaseNames())
 }
 
 // releaseNames frees the names of former members.

@@ -50,6 +50,8 @@ type leaderStore interface {
 	// SinceContact returns the time since the last contact with the leader; false if there was
 	// none.
 	SinceContact() (time.Duration, bool)
+	// Refuse returns an error if this node has known no leader for longer than an election takes.
+	Refuse() error
 	// TransferLeadership transfers leadership to name, or to a voter that Raft chooses if name is
 	// "".
 	TransferLeadership(name string) error
@@ -57,7 +59,7 @@ type leaderStore interface {
 
 // Config is all that a Cluster needs. It is not changed after New.
 type Config struct {
-	DataDir string // holds bootstrap.json
+	DataDir string // holds bootstrap.json and gossip.json
 	Roster  *roster.Roster
 	Key     *keys.Key
 	Store   Store

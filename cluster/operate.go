@@ -10,6 +10,7 @@ import (
 	"quorate/cluster/roster"
 	"quorate/cluster/voters"
 	"quorate/proto/peerpb"
+	"quorate/raftstore"
 )
 
 // Conditions that callers branch on.
@@ -118,9 +119,9 @@ func (c *Cluster) Snapshot() (id string, index uint64, err error) { return c.cfg
 
 // Leave ends this node's membership permanently: its node id is barred, so that it cannot join
 // again. If this node leads, it transfers leadership first; then the leader removes this node, and
-// Leave returns when the removal is committed. The caller must then end Run. After ErrLastVoter or
-// ErrNoQuorum the node is still a member. If ctx ends first, the removal may be committed
-// nevertheless.
+// Leave returns when the removal is committed. The caller must then end Run. After ErrLastVoter,
+// ErrNoQuorum or a *raftstore.NoLeaderError the node is still a member. If ctx ends first, the
+// removal may be committed nevertheless.
 func (c *Cluster) Leave(ctx context.Context) error {
 	member, err := c.cfg.Store.HasState()
 	if err != nil || !member {
@@ -129,19 +130,28 @@ func (c *Cluster) Leave(ctx context.Context) error {
 	if voters.OnlyVoter(c.cfg.Store.Servers(), c.self.Name) {
 		return ErrLastVoter
 	}
+	if refused := c.cfg.Store.Refuse(); refused != nil && !c.hasLeft() {
+		return refused // without the announcement, which waits for a response
+	}
 	// Announced first, so that no leader adds this node again, and gossip does not end it when the
 	// others bar it.
 	if err := c.gossip.Announce(ctx, func(m *gossip.Meta) { m.Leaving = true }); err != nil {
 		return err
 	}
 	var exchanged time.Time
+	var requested bool
 	for {
-		if err = c.leaveOnce(ctx); err == nil || c.hasLeft() {
+		if err = c.leaveOnce(ctx, &requested); err == nil || c.hasLeft() {
 			c.recordLeft()
 			return nil
 		}
 		c.logger.Debug("leave the cluster", "reason", err)
-		if errors.Is(err, ErrLastVoter) || errors.Is(err, ErrNoQuorum) || pause(ctx, leaderPause) != nil {
+		// A node that has been removed finds no leader either, so once a leader may have the request,
+		// only gossip tells what came of it.
+		if refused := c.cfg.Store.Refuse(); refused != nil && !requested {
+			err = refused
+		}
+		if isFinal(err) || pause(ctx, leaderPause) != nil {
 			stay := c.gossip.Announce(context.WithoutCancel(ctx), func(m *gossip.Meta) { m.Leaving = false })
 			return errors.Join(fmt.Errorf("leave the cluster: %w", err), stay)
 		}
@@ -150,6 +160,12 @@ func (c *Cluster) Leave(ctx context.Context) error {
 			exchanged = time.Now()
 		}
 	}
+}
+
+// isFinal reports whether a request to leave that failed with err would fail again.
+func isFinal(err error) bool {
+	_, leaderless := errors.AsType[*raftstore.NoLeaderError](err)
+	return leaderless || errors.Is(err, ErrLastVoter) || errors.Is(err, ErrNoQuorum)
 }
 
 // hasLeft reports whether the members have barred this node.
@@ -166,7 +182,8 @@ func (c *Cluster) recordLeft() {
 	c.logger.Info("left the cluster")
 }
 
-func (c *Cluster) leaveOnce(ctx context.Context) error {
+// leaveOnce asks the leader to remove this node, and sets requested once it sends the request.
+func (c *Cluster) leaveOnce(ctx context.Context, requested *bool) error {
 	leader, ok := c.cfg.Store.Leader()
 	if !ok {
 		return ErrUnavailable
@@ -181,6 +198,7 @@ func (c *Cluster) leaveOnce(ctx context.Context) error {
 	}
 	call, cancel := context.WithTimeout(ctx, 5*c.callTimeout()) // a commit takes longer than other calls
 	defer cancel()
+	*requested = true
 	_, err = client.Leave(call, &peerpb.LeaveRequest{Name: c.self.Name, NodeId: c.self.NodeID})
 	if err = errorOf(err); errors.Is(err, ErrUnknownMember) {
 		return nil // an earlier request succeeded, and its response was lost
@@ -189,12 +207,16 @@ func (c *Cluster) leaveOnce(ctx context.Context) error {
 }
 
 // atLeader calls here if this node leads, and there with a client of the leader otherwise. While
-// there is no leader it retries, until ctx ends.
+// there is no leader it retries, until ctx ends or an election should have ended: then it returns a
+// *raftstore.NoLeaderError.
 func (c *Cluster) atLeader(ctx context.Context, here func() error, there func(peerpb.MembershipClient) error) error {
 	for {
 		err := c.atLeaderOnce(here, there)
 		if !errors.Is(err, ErrUnavailable) {
 			return err
+		}
+		if refused := c.cfg.Store.Refuse(); refused != nil {
+			return refused
 		}
 		if pause(ctx, leaderPause) != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"quorate/cluster/roster"
 	"quorate/cluster/voters"
 	"quorate/proto/peerpb"
+	"quorate/raftstore"
 )
 
 // Register registers the Membership service. Call it before the server starts.
@@ -78,7 +79,7 @@ func statusOf(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, voters.ErrNotLeader):
+	case errors.Is(err, voters.ErrNotLeader), errors.Is(err, raftstore.ErrUnavailable): // nothing was changed
 		return status.Error(codes.Unavailable, err.Error())
 	case errors.Is(err, voters.ErrUnknownMember):
 		return status.Error(codes.NotFound, err.Error())

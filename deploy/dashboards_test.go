@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -183,8 +184,11 @@ func checkPanels(t *testing.T, panels []panel) {
 	}
 }
 
+// unused are the histograms that have no observation on a healthy node, and so no series.
+var unused = []string{"quorate_raftstore_history_log_read_wait_seconds"}
+
 // checkDashboards evaluates the queries of all dashboards as Grafana would, and checks that each
-// has a result. Some need two scrapes.
+// has a result, but those of unused histograms. Some need two scrapes.
 func (p *prometheus) checkDashboards(t *testing.T) {
 	t.Helper()
 	queries := 0
@@ -197,7 +201,7 @@ func (p *prometheus) checkDashboards(t *testing.T) {
 				p.await(fmt.Sprintf("%s, %q has data: %s", name, panel.Title, expr), func() bool {
 					var got []sample
 					got, err = p.query(expr)
-					return err != nil || len(got) > 0
+					return err != nil || len(got) > 0 || slices.ContainsFunc(unused, func(h string) bool { return strings.Contains(expr, h) })
 				})
 				if err != nil {
 					t.Errorf("%s, %q: %v", name, panel.Title, err)

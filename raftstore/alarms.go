@@ -28,6 +28,9 @@ const (
 // AlarmName is a kind of alarm.
 type AlarmName = diskguard.AlarmName
 
+// AlarmNames returns the names of all alarms.
+func AlarmNames() []AlarmName { return diskguard.AlarmNames() }
+
 // Alarm is a problem that an operator should know of. The node that detects the problem raises the
 // alarm, and clears it when the problem is gone. No acknowledgment is needed.
 type Alarm = diskguard.Alarm

@@ -111,7 +111,7 @@ func TestChecksums_name_the_node_that_diverged(t *testing.T) {
 		return metric(t, registries[c.Leader().Name], "quorate_raftstore_diverged_nodes", "") == 1
 	})
 	if alarms := c.Leader().Store.Alarms(); len(alarms) != 1 || alarms[0].Name != raftstore.Diverged || alarms[0].Node != follower ||
-		!strings.Contains(alarms[0].Message, "stop it, remove it") || metric(t, registries[c.Leader().Name], "quorate_alarm", "diverged") != 1 {
+		!strings.Contains(alarms[0].Message, "differs from that of most nodes") || metric(t, registries[c.Leader().Name], "quorate_alarm", "diverged") != 1 {
 		t.Errorf("the alarms are %v", alarms)
 	}
 	if _, err := c.Leader().Store.Delete(within(t, 20*time.Second), raftstore.Delete{Key: created.Key, Previous: created}); err != nil {

@@ -311,7 +311,7 @@ func (s *Store) probe(ctx context.Context, server raft.Server) error {
 // stalled handles a log write that has taken longer than the limit. A store that is closing stops
 // waiting for the disk.
 func (s *Store) stalled(took time.Duration) {
-	s.alarms.Raise(DiskStalled, s.cfg.Name, fmt.Sprintf("a write to the log of %s takes more than %s: check its disk", s.cfg.DataDir, took.Truncate(time.Second)))
+	s.alarms.Raise(DiskStalled, s.cfg.Name, fmt.Sprintf("a write to the log of %s takes more than %s", s.cfg.DataDir, took.Truncate(time.Second)))
 	if s.life.Check() != nil {
 		s.life.Fail(diskguard.ErrDiskHung)
 	}

@@ -43,6 +43,10 @@ func (s *Store) Ready() error {
 	return nil
 }
 
+// Refuse returns a *NoLeaderError if this node has known no leader for longer than an election
+// takes, so that a command that needs one would wait to no avail, and nil otherwise.
+func (s *Store) Refuse() error { return s.leadership.Refuse() }
+
 // noLeader returns an error that names the voters that do not respond.
 func (s *Store) noLeader() error {
 	if e := s.leadership.NoLeader(); e != nil {

@@ -71,7 +71,9 @@ type Member struct {
 // Alarm is an active alarm of a node.
 type Alarm struct {
 	Name    string `json:"name"`
-	Message string `json:"message"` // what is wrong and what the operator should do
+	Message string `json:"message"` // what is wrong
+	// Advice is what the operator should do; "" for an alarm that this build does not know.
+	Advice string `json:"advice"`
 }
 
 // Members is the response of GET /cluster/v1/members.

@@ -11,6 +11,7 @@ import (
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
+	"quorate/raftstore"
 )
 
 // Prefix is the path prefix of the commands.
@@ -122,8 +123,12 @@ func (h handlers) backup(c *route.Call) error {
 	return c.Binary(write)
 }
 
-// refusalOf converts a Refused to a Status, and returns other errors unchanged.
+// refusalOf converts a Refused, and the lack of a leader, to a Status that says what to do. It
+// returns other errors unchanged.
 func refusalOf(err error) error {
+	if leaderless, ok := errors.AsType[*raftstore.NoLeaderError](err); ok {
+		return status.NewNoLeader(leaderless.Error() + remedyOf(leaderless))
+	}
 	if refused, ok := errors.AsType[*Refused](err); ok {
 		return status.NewRefusedCommand(refused.Reason)
 	}

@@ -3,6 +3,8 @@ package admin
 import (
 	"fmt"
 	"strings"
+
+	"quorate/raftstore"
 )
 
 // IsAlive reports whether the member responded.
@@ -52,12 +54,25 @@ func (q Quorum) String() string {
 	}
 }
 
+// startMissing says what to do without a quorum.
+const startMissing = "start what is down, and if it is lost for good see quorate recover --help"
+
+// remedyOf returns what to do about the lack of a leader, to follow the error's own message.
+func remedyOf(e *raftstore.NoLeaderError) string {
+	switch {
+	case e.Voters == 0:
+		return "; start the nodes that it waits for, and see its log"
+	case len(e.Missing) == 0:
+		return "; the other voters respond, and should elect a leader: see their logs"
+	}
+	return "; " + startMissing
+}
+
 // Err returns why the cluster can't write, and what to do, nil if it can.
 func (q Quorum) Err() error {
 	switch {
 	case q.Tolerates() < 0:
-		return fmt.Errorf("no quorum: %s did not respond; start what is down, and if it is lost for good see quorate recover --help",
-			strings.Join(q.Silent, ", "))
+		return fmt.Errorf("no quorum: %s did not respond; %s", strings.Join(q.Silent, ", "), startMissing)
 	case q.Leader == "":
 		return fmt.Errorf("no leader: %d of %d voters respond, and should elect one within seconds", q.Alive, q.Voters)
 	}

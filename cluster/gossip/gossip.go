@@ -38,7 +38,8 @@ type Config struct {
 	Addr          string // host:port to listen on
 	AdvertiseHost string // where it differs from Addr's; a name or an address
 	Join          []string
-	Key           []byte // 32 bytes
+	Remembered    func() []string // addresses of members known before, to join as well; may be nil
+	Key           []byte          // 32 bytes
 	WAN           bool
 	Scale         float64 // of all timeouts
 	Roster        Roster

@@ -26,7 +26,7 @@ const (
 )
 
 // keepJoining joins every address that should lead to a live member but does not: the configured
-// addresses, and those of dead members. It retries until ctx ends, because memberlist by itself
+// addresses, the remembered ones, and those of dead members. It retries until ctx ends, because memberlist by itself
 // never reconnects the sides of a long partition.
 func (g *Gossip) keepJoining(ctx context.Context, list *memberlist.Memberlist) error {
 	pause := firstRetry
@@ -81,6 +81,13 @@ func (g *Gossip) dead() float64 {
 // targets returns the addresses to join.
 func (g *Gossip) targets() []string {
 	targets := slices.Clone(g.cfg.Join)
+	if g.cfg.Remembered != nil {
+		for _, addr := range g.cfg.Remembered() {
+			if !slices.Contains(targets, addr) {
+				targets = append(targets, addr)
+			}
+		}
+	}
 	for _, m := range g.table.members() {
 		if !m.Alive && !slices.Contains(targets, m.GossipAddr) {
 			targets = append(targets, m.GossipAddr)

@@ -227,11 +227,9 @@ func (c *Comparer) alarm(compared *Comparison) int {
 	diverged := compared.Diverged()
 	messages := map[string]string{}
 	for _, name := range diverged {
-		messages[name] = fmt.Sprintf("the state of %s differs from that of most nodes after entry %d (%s): stop it, remove it, "+
-			"and start it with an empty data directory", name, compared.Index, strings.Join(sums, ", "))
-		if len(diverged) == len(sums) { // emptying all of them would lose all data
-			messages[name] = fmt.Sprintf("the states of the nodes that respond differ after entry %d, and none is that of most (%s): "+
-				"make the other nodes respond, and empty no data directory before most agree", compared.Index, strings.Join(sums, ", "))
+		messages[name] = fmt.Sprintf("the state of %s differs from that of most nodes after entry %d (%s)", name, compared.Index, strings.Join(sums, ", "))
+		if len(diverged) == len(sums) {
+			messages[name] = fmt.Sprintf("the states of the nodes that respond differ after entry %d, and none is that of most (%s)", compared.Index, strings.Join(sums, ", "))
 		}
 	}
 	c.metrics.diverged.Set(float64(len(messages)))

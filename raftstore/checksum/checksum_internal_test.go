@@ -13,8 +13,8 @@ import (
 	"quorate/raftstore/diskguard"
 )
 
-// If the alarm is about all nodes that have a checksum, its message must not tell the operator to
-// empty their data directories.
+// If the alarm is about all nodes that have a checksum, its message says that no state is that of
+// most, since the advice about the alarm is then to empty no data directory.
 func TestAlarmWithoutAgreement(t *testing.T) {
 	m := newMetrics(prometheus.NewRegistry())
 	alarms := diskguard.NewAlarms(slog.New(slog.DiscardHandler), prometheus.NewRegistry())
@@ -23,7 +23,7 @@ func TestAlarmWithoutAgreement(t *testing.T) {
 	for _, tc := range []struct {
 		nodes []Checksum
 		want  int
-		empty bool
+		agree bool
 	}{
 		{[]Checksum{{"n1", 1, nil}, {"n2", 2, nil}, {"n3", 0, away}}, 2, false},
 		{[]Checksum{{"n1", 1, nil}, {"n2", 2, nil}, {"n3", 1, nil}}, 1, true},
@@ -34,7 +34,7 @@ func TestAlarmWithoutAgreement(t *testing.T) {
 			t.Errorf("%v: %d alarms, want %d", tc.nodes, len(alarms.List()), tc.want)
 		}
 		for _, a := range alarms.List() {
-			if empty := strings.Contains(a.Message, "with an empty data directory"); empty != tc.empty {
+			if agree := !strings.Contains(a.Message, "none is that of most"); agree != tc.agree {
 				t.Errorf("%v: of %s it is said: %s", tc.nodes, a.Node, a.Message)
 			}
 		}

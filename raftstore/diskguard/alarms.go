@@ -26,14 +26,12 @@ const (
 	Diverged AlarmName = "diverged"
 )
 
-func alarmNames() []AlarmName { return []AlarmName{NoSpace, DiskStalled, Diverged} }
-
 // Alarm is a problem that an operator should know of. The node that detects the problem raises the
 // alarm, and clears it when the problem is gone. No acknowledgment is needed.
 type Alarm struct {
 	Name    AlarmName
 	Node    string // the node with the problem
-	Message string // one line: the problem, and what to do
+	Message string // one line: the problem; its Name has what to do
 }
 
 // Proto returns the alarm as a message between nodes.
@@ -72,7 +70,7 @@ func (a *Alarms) IsRaised(name AlarmName) bool {
 func (a *Alarms) Set(name AlarmName, messages map[string]string) {
 	begun, ended := a.replace(name, messages)
 	for _, r := range begun {
-		a.logger.Error("alarm raised", "alarm", r.Name, "about", r.Node, "reason", r.Message)
+		a.logger.Error("alarm raised", "alarm", r.Name, "about", r.Node, "reason", r.Message, "advice", r.Name.Advice())
 	}
 	for _, r := range ended {
 		a.logger.Info("alarm cleared", "alarm", r.Name, "about", r.Node)

@@ -7,7 +7,7 @@ func newAlarmGauge(reg prometheus.Registerer) *prometheus.GaugeVec {
 		Name: "quorate_alarm",
 		Help: "Nodes about which this node has raised the alarm. Only the leader raises alarms about other nodes.",
 	}, []string{"alarm"})
-	for _, name := range alarmNames() {
+	for _, name := range AlarmNames() {
 		raised.WithLabelValues(string(name))
 	}
 	reg.MustRegister(raised)

@@ -73,10 +73,10 @@ func (m measurement) room() (writes, deletions int64) {
 	return m.spare() - m.enough, m.spare() + m.claim - m.need/exhaustedShare
 }
 
-// message describes the problem of the disk of dir, and what an operator must do.
+// message describes the problem of the disk of dir.
 func (m measurement) message(dir string) string {
 	if m.denied && m.free >= m.need {
-		return fmt.Sprintf("the disk of %s has %d MiB left, but gives none to this node: raise its quota, or free some; writes then resume automatically",
+		return fmt.Sprintf("the disk of %s has %d MiB left, but gives none to this node",
 			dir, m.free>>20)
 	}
 	text := fmt.Sprintf("the disk of %s has %d MiB left, less than the reserve of %d MiB", dir, m.free>>20, m.need>>20)
@@ -91,7 +91,7 @@ func (m measurement) message(dir string) string {
 	if m.claim > 0 {
 		text += fmt.Sprintf(", besides %d MiB that the audit log may still take (lower --audit-log-max-size or --audit-log-max-files)", m.claim>>20)
 	}
-	return text + ": free some, delete objects, or enlarge it; writes then resume automatically"
+	return text
 }
 
 // hasFor reports whether the given number of snapshots fit, and for each of them the reserve

@@ -20,7 +20,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}),
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_leaderless_refused_total",
-			Help: "Reads and writes refused at once, because this node had known no leader for longer than an election takes.",
+			Help: "Reads, writes and commands refused at once, because this node had known no leader for longer than an election takes.",
 		}),
 	}
 	reg.MustRegister(m.changes, m.fastFailovers, m.refused)

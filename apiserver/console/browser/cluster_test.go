@@ -29,6 +29,7 @@ func TestClusterPage(t *testing.T) {
 	writeMany(t, c.clientOf(t, others[0]))
 	p.await("the writes of the last hour, and their latency", "document.querySelectorAll('.plot path.writes[d^=M]').length === 2")
 	p.check("cluster")
+	p.checkAlarm()
 
 	if err := c.Kill(t.Context(), leader); err != nil {
 		t.Fatal(err)
@@ -54,6 +55,28 @@ func TestClusterPage(t *testing.T) {
 	p.run(chromedp.Evaluate(`sessionStorage.setItem('quorate-session', '{"token":"expired"}'); location.reload(); true`, nil))
 	p.await("the reason to sign in again", "document.querySelector('#token') && "+has("401 Unauthorized"))
 	p.checkSignedOut()
+}
+
+// checkAlarm adds an alarm to the next responses that the page gets, checks that the page says what to
+// do about it, and that the alarm clears.
+func (p *page) checkAlarm() {
+	p.t.Helper()
+	p.run(chromedp.Evaluate(`(() => {
+		const real = window.fetch;
+		window.fetch = async (url, options) => {
+			const response = await real(url, options);
+			if (!String(url).includes('/cluster/v1/members')) return response;
+			const body = await response.json();
+			body.members[0].alarms = [{name: 'no-space', message: '12 MiB are left', advice: 'free some space'}];
+			return new Response(JSON.stringify(body), {status: response.status, headers: response.headers});
+		};
+		window.withoutAlarm = () => { window.fetch = real; };
+		return true;
+	})()`, nil))
+	p.await("the alarm and its advice", has("no-space 12 MiB are left. Free some space."))
+	p.check("alarm")
+	p.run(chromedp.Evaluate("window.withoutAlarm(); true", nil))
+	p.await("the end of the alarm", "!"+has("12 MiB are left"))
 }
 
 // TestClusterPageWithoutQuorum: the node of the page loses the other two, and still shows objects. Then

@@ -99,6 +99,28 @@ export async function text(path, options = {}) {
   return response.text();
 }
 
+// download returns the body of a response as a Blob, and calls received with the bytes so far. It
+// throws Unreachable if the connection breaks before the end. The time of a download has no bound.
+export async function download(path, {received, ...options}) {
+  const response = await send(path, {...options, accept: '*/*'});
+  const reader = response.body.getReader();
+  const parts = [];
+  let size = 0;
+  for (;;) {
+    let part;
+    try {
+      part = await reader.read();
+    } catch (cause) {
+      throw new Unreachable(cause);
+    }
+    if (part.done) break;
+    parts.push(part.value);
+    size += part.value.length;
+    received(size);
+  }
+  return new Blob(parts, {type: 'application/octet-stream'});
+}
+
 // post sends an object as JSON and returns the response.
 export function post(path, object, options = {}) {
   return json(path, {...options, method: 'POST', type: 'application/json', body: JSON.stringify(object)});

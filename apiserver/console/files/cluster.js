@@ -141,8 +141,14 @@ function consoleLink(cell, address) {
   cell.replaceChildren(here ? address : h('a', {href: `https://${address}/console/`, rel: 'noreferrer'}, address));
 }
 
+// adviceOf returns what to do about an alarm, as the API says it, so that all interfaces agree.
+function adviceOf(alarm) {
+  const text = alarm.advice ?? '';
+  return text && `. ${text[0].toUpperCase()}${text.slice(1)}.`;
+}
+
 function renderAlarms(view, members) {
-  const items = members.flatMap((member) => member.alarms.map((alarm) => h('li', {}, h('strong', {}, member.name, ': ', alarm.name), ' ', alarm.message)));
+  const items = members.flatMap((member) => member.alarms.map((alarm) => h('li', {}, h('strong', {}, member.name, ': ', alarm.name), ' ', alarm.message, adviceOf(alarm))));
   view.alarms.hidden = items.length === 0;
   const list = h('div', {class: 'notice bad'}, h('h2', {id: 'alarms'}, 'Alarms'), h('ul', {}, items));
   replaceIfChanged(view.alarms, list);

@@ -1,7 +1,9 @@
 // The page of operations: what an operator does to the cluster, with a question before each change.
 
 import {json} from './api.js';
+import {downloadBackup} from './backup.js';
 import {announce, h, problem} from './dom.js';
+import {bytes} from './members.js';
 import {reportViewer} from './reports.js';
 
 const commandTime = 65_000; // milliseconds; the server limits a command to 60 s
@@ -33,7 +35,14 @@ export async function openOperations(main, {signal}) {
       question: () => members.value && `Remove ${members.value} for good?`,
       run: () => call('remove', {name: members.value}), shown: () => `${members.value} was removed.`,
     }),
-    h('p', {class: 'quiet'}, 'A backup needs a file that outlives the browser: ', h('code', {}, 'quorate backup FILE'), '.'),
+    operation({
+      id: 'backup', title: 'Download a backup', label: 'Download',
+      text: 'The whole state, from this node. The browser holds it in memory or in its temporary files until it is whole: ' +
+        'take a backup of many gigabytes with quorate backup FILE, which also verifies it.',
+      question: () => 'Download a backup? It contains all objects, and Secrets in clear text.',
+      run: (progress) => downloadBackup(progress, signal),
+      shown: ({name, size}) => `${name} has ${bytes(size)}. It holds no key: keep the cluster's key as well. quorate restore verifies the file.`,
+    }),
     reportViewer()));
   try {
     const all = (await json('/cluster/v1/members', {signal})).members;
@@ -52,9 +61,10 @@ function operation({id, title, text, label, controls, danger, question, run, sho
     if (question && !asked) return;
     if (asked && !await confirmed(asked, label, danger)) return;
     button.disabled = true;
-    result.replaceChildren(h('p', {class: 'quiet'}, 'Waiting for the cluster…'));
+    const progress = h('p', {class: 'quiet'}, 'Waiting for the cluster…');
+    result.replaceChildren(progress);
     try {
-      const answer = shown(await run());
+      const answer = shown(await run(progress));
       result.replaceChildren(h('div', {class: 'notice good'}, answer));
       announce(`${title}: done`);
     } catch (error) {

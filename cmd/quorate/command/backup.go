@@ -19,6 +19,7 @@ const standard = "-"
 
 func newBackup(p *Process) *cobra.Command {
 	var a access
+	var o output
 	cmd := &cobra.Command{
 		Use: "backup FILE", Short: "Write the whole state to a file (- for standard output) while the cluster runs", Args: arguments(1, 1),
 		Long: "Write the whole state to a file, or to standard output for -, from any node of a cluster with a quorum.\n" +
@@ -28,20 +29,31 @@ func newBackup(p *Process) *cobra.Command {
 			"(DATA/cluster.key) elsewhere. Without it, the tokens, certificates and kubeconfigs of the old cluster\n" +
 			"are not valid for the one that quorate restore makes.",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
 			h, err := a.backup(cmd.Context(), p, args[0])
 			if err != nil {
 				return err
 			}
-			to := "standard output"
+			made := backedUp{File: "standard output", saved: savedOf(h), Node: h.Node, Build: h.Build}
+			to := p.Stderr // standard output is that of the backup
 			if args[0] != standard {
-				if to, err = absolutePath(args[0]); err != nil {
+				if made.File, err = absolutePath(args[0]); err != nil {
 					return err
 				}
+				if o.isDocument() {
+					to = p.Stdout
+				}
 			}
-			_, err = fmt.Fprintf(p.Stderr, "backed up %d objects, version %d, to %s; it holds no key: keep the cluster's key as well\n", h.Objects, h.Index, to)
-			return err
+			return o.print(to, made, func(w io.Writer, _ bool) error {
+				_, err := fmt.Fprintf(w, "backed up %d objects, version %d, to %s; it holds no key: keep the cluster's key as well\n",
+					made.Objects, made.Version, made.File)
+				return err
+			})
 		},
 	}
+	o.register(cmd)
 	a.register(p, cmd.Flags())
 	cmd.Flags().Lookup("timeout").Usage = "longest time to wait for the first bytes, and between bytes"
 	return cmd

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strconv"
@@ -85,22 +86,31 @@ func newToken(p *Process) *cobra.Command {
 		},
 	}
 	var i issue
+	var o output
 	create := &cobra.Command{
 		Use: "create", Short: "Print a token that every node of the cluster accepts", Args: arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
 			key, err := i.key(p)
 			if err != nil {
 				return err
 			}
+			expiry := time.Now().Add(i.ttl).UTC().Truncate(time.Second) // not after that of the token
 			token, err := i.token(key)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(p.Stdout, token)
-			return err
+			made := issued{Token: token, User: i.user, UID: i.uid, Groups: append([]string{}, i.groups...), Expiry: expiry}
+			return o.print(p.Stdout, made, func(w io.Writer, _ bool) error {
+				_, err := fmt.Fprintln(w, token)
+				return err
+			})
 		},
 	}
 	i.register(p, create.Flags())
+	o.register(create)
 	parent.AddCommand(create)
 	return parent
 }

@@ -207,7 +207,7 @@ func TestFullDisk(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal([]byte(text), &members)
 		}
-		if err != nil || len(members) != 1 || len(members[0].Alarms) != 1 || !strings.Contains(members[0].Alarms[0].Message, "free some, delete objects, or enlarge it") {
+		if err != nil || len(members) != 1 || len(members[0].Alarms) != 1 || !strings.HasPrefix(members[0].Alarms[0].Advice, "free some space, delete objects, ") {
 			t.Errorf("members: %v\n%s", err, text)
 		}
 		within(t, "the log has the alarm", func() bool { return n.said(`msg="alarm raised" component=raftstore node=n1 alarm=no-space`) })

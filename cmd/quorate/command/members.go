@@ -66,13 +66,13 @@ func alarmsOf(m admin.Member) string {
 	return strings.Join(names, ",")
 }
 
-// printMembers prints a table, and with wide the last index of each log and the alarms' messages.
+// printMembers prints a table, and with wide the last index of each log and what the alarms say.
 func printMembers(w io.Writer, members []admin.Member, wide bool) error {
 	fmt.Fprintln(w, admin.QuorumOf(members))
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	header := "NAME\tROLE\tALIVE\tTERM\tAPPLIED\tLAG\tCONTACT\tFREE DISK\tVERSION\tAPI\tPEER\tALARMS"
 	if wide {
-		header += "\tLAST INDEX\tWHAT TO DO"
+		header += "\tLAST INDEX\tWHAT IS WRONG\tWHAT TO DO"
 	}
 	fmt.Fprintln(table, header)
 	for _, m := range members {
@@ -81,20 +81,20 @@ func printMembers(w io.Writer, members []admin.Member, wide bool) error {
 			cmp.Or(m.APIAddr, unknown), m.PeerAddr, alarmsOf(m),
 		}
 		if wide {
-			cells = append(cells, known(m.LastIndex), messagesOf(m))
+			cells = append(cells, known(m.LastIndex), join(m, func(a admin.Alarm) string { return a.Message }), join(m, func(a admin.Alarm) string { return a.Advice }))
 		}
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
 	return table.Flush()
 }
 
-// messagesOf returns what the alarms about a member say, unknown without any.
-func messagesOf(m admin.Member) string {
-	messages := make([]string, len(m.Alarms))
+// join returns what the alarms about a member say, unknown without any.
+func join(m admin.Member, text func(admin.Alarm) string) string {
+	texts := make([]string, len(m.Alarms))
 	for i, a := range m.Alarms {
-		messages[i] = a.Message
+		texts[i] = text(a)
 	}
-	return cmp.Or(strings.Join(messages, "; "), unknown)
+	return cmp.Or(strings.Join(texts, "; "), unknown)
 }
 
 // unknown is the cell of a value that is unknown.

@@ -40,6 +40,9 @@ func (o *output) check() error {
 	return nil
 }
 
+// isDocument reports whether print writes JSON or YAML.
+func (o *output) isDocument() bool { return o.format == formatJSON || o.format == formatYAML }
+
 // print writes value as JSON or YAML, or calls table for the other formats.
 func (o *output) print(w io.Writer, value any, table func(w io.Writer, wide bool) error) error {
 	switch o.format {

@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +14,7 @@ import (
 
 func newRecover(p *Process) *cobra.Command {
 	var f newCluster
+	var o output
 	var accept bool
 	cmd := &cobra.Command{
 		Use: "recover", Short: "Continue from one survivor when the majority of a cluster is lost for good", Args: arguments(0, 0),
@@ -26,14 +26,22 @@ func newRecover(p *Process) *cobra.Command {
 			"data directories. All versions are raised by --version-gap, so that none goes back below one that a\n" +
 			"client has seen: watches and continue values from before get 410, and clients list again. What the\n" +
 			"directory held is kept beside it.",
-		RunE: func(*cobra.Command, []string) error { return f.recover(p, accept) },
+		RunE: func(*cobra.Command, []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return f.recover(p, &o, accept)
+		},
 	}
+	o.register(cmd)
 	f.register(p, cmd.Flags())
 	cmd.Flags().BoolVar(&accept, "accept-data-loss", false, "proceed; writes that only the lost members had are lost")
 	return cmd
 }
 
-func (f *newCluster) recover(p *Process, accept bool) error {
+// recover makes the survivor of the data directory a cluster if the operator accepts that, and
+// prints the survivor in any case.
+func (f *newCluster) recover(p *Process, o *output, accept bool) error {
 	var err error
 	if f.dataDir, err = absolutePath(f.dataDir); err != nil {
 		return err
@@ -63,35 +71,19 @@ func (f *newCluster) recover(p *Process, accept bool) error {
 	if err != nil {
 		return fmt.Errorf("--data-dir %s: %w", f.dataDir, err)
 	}
-	f.printSurvivor(p, s)
+	result := &recovered{Survivor: survivorOf(s)}
 	if !accept {
-		return errors.New("nothing was changed; to go on from this node alone, without what only the others have, give --accept-data-loss")
+		return errors.Join(o.print(p.Stdout, result, result.text),
+			errors.New("nothing was changed; to go on from this node alone, without what only the others have, give --accept-data-loss"))
 	}
 	gap := f.gapAfter(s.Index)
 	made, aside, err := recoverAlone(s, f.dataDir, id, gap)
 	if err != nil {
-		return fmt.Errorf("recover %s: %w", f.dataDir, err)
+		return errors.Join(o.print(p.Stdout, result, result.text), fmt.Errorf("recover %s: %w", f.dataDir, err))
 	}
-	fmt.Fprintf(p.Stdout, "new cluster %s of %s alone, whose versions begin with %d (raised by %d)\n", made.ClusterID, name, made.Index, gap)
-	fmt.Fprintf(p.Stdout, "what was there before is kept in %s: remove it when all is well\n", aside)
-	_, err = fmt.Fprintf(p.Stdout, "start %s as before; others join it with empty data directories\n", name)
-	return err
-}
-
-// printSurvivor prints the survivor's last entry, its objects and the members that would be
-// dropped.
-func (f *newCluster) printSurvivor(p *Process, s *offline.Survivor) {
-	fmt.Fprintf(p.Stdout, "%s of cluster %s: last entry %d, term %d, %d objects\n", s.Name, s.ClusterID, s.Index, s.Term, s.Objects)
-	var dropped []string
-	for _, m := range s.Dropped {
-		dropped = append(dropped, m.Name)
-	}
-	if len(dropped) > 0 {
-		fmt.Fprintf(p.Stdout, "members that are dropped: %s\n", strings.Join(dropped, ", "))
-	}
-	if s.Damage != nil {
-		fmt.Fprintf(p.Stdout, "damage, what comes after that entry is lost: %s\n", strings.ReplaceAll(s.Damage.Error(), "\n", "; "))
-	}
+	result.Cluster = &founded{ClusterID: made.ClusterID, FirstVersion: made.Index, VersionGap: gap, DataDir: f.dataDir, Name: name}
+	result.Kept = aside
+	return o.print(p.Stdout, result, result.text)
 }
 
 // recoverAlone makes the survivor a new cluster with versions raised by gap, and bars the nodes of

@@ -42,6 +42,7 @@ func (f *newCluster) gapAfter(index uint64) uint64 {
 
 func newRestore(p *Process) *cobra.Command {
 	var f newCluster
+	var o output
 	var name string
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Make the data directory of a new cluster's first node from a backup (- for standard input)", Args: arguments(1, 1),
@@ -58,44 +59,54 @@ func newRestore(p *Process) *cobra.Command {
 			if _, set := p.getenv(settings.Variable("data-dir")); !set && !cmd.Flags().Changed("data-dir") {
 				return usageError{errors.New("give the data directory to make: --data-dir DIR")}
 			}
-			return f.restore(p, args[0], name)
+			if err := o.check(); err != nil {
+				return err
+			}
+			made, err := f.restore(p, args[0], name)
+			if err != nil {
+				return err
+			}
+			return o.print(p.Stdout, made, made.text)
 		},
 	}
 	f.register(p, cmd.Flags())
+	o.register(cmd)
 	cmd.Flags().StringVar(&name, "name", hostName(), "name of the node (default: the host name)")
 	return cmd
 }
 
-func (f *newCluster) restore(p *Process, file, name string) error {
+func (f *newCluster) restore(p *Process, file, name string) (*restored, error) {
 	var err error
 	if f.dataDir, err = absolutePath(f.dataDir); err != nil {
-		return err
+		return nil, err
 	}
 	header, cluster, err := readBackup(p, file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	dir, err := datadir.Claim(f.dataDir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer dir.Close()
 	if err := dir.Vacant(raftstore.UnfinishedDir); err != nil {
-		return err
+		return nil, err
 	}
 	cluster.Name, cluster.PeerAddr, cluster.Gap = name, settings.DefaultPeerAddr, f.gapAfter(cluster.Root.Index())
 	made, err := offline.Create(f.dataDir, cluster)
 	if err != nil {
-		return fmt.Errorf("restore into %s: %w", f.dataDir, err)
+		return nil, fmt.Errorf("restore into %s: %w", f.dataDir, err)
 	}
 	if err := dir.BindNode(name); err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Fprintf(p.Stdout, "restored %d objects, version %d of cluster %s as of %s\n",
-		made.Objects, header.Index, header.ClusterID, header.Time.UTC().Format(time.RFC3339))
-	fmt.Fprintf(p.Stdout, "new cluster %s, whose versions begin with %d (raised by %d)\n", made.ClusterID, made.Index, cluster.Gap)
-	_, err = fmt.Fprintf(p.Stdout, "start it: quorate serve --name %s --data-dir %s%s\n", name, f.dataDir, f.keyHint())
-	return err
+	r := &restored{
+		Backup: savedOf(header),
+		Start:  fmt.Sprintf("quorate serve --name %s --data-dir %s%s", name, f.dataDir, f.keyHint()),
+	}
+	r.Backup.Objects = uint64(made.Objects)
+	r.Cluster = founded{ClusterID: made.ClusterID, FirstVersion: made.Index, VersionGap: cluster.Gap, DataDir: f.dataDir, Name: name}
+	return r, nil
 }
 
 // keyHint returns the flag to add to the printed command, none if the directory holds the key.

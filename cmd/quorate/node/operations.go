@@ -60,7 +60,7 @@ func (o *operations) Members(ctx context.Context) ([]admin.Member, error) {
 			all[i].Alive = new(false)
 		}
 		for _, a := range m.Alarms {
-			all[i].Alarms = append(all[i].Alarms, admin.Alarm{Name: string(a.Name), Message: a.Message})
+			all[i].Alarms = append(all[i].Alarms, admin.Alarm{Name: string(a.Name), Message: a.Message, Advice: a.Name.Advice()})
 		}
 	}
 	return all, nil
@@ -107,6 +107,9 @@ func (o *operations) TransferLeadership(ctx context.Context, name string) (strin
 // Remove implements admin.Cluster. A member that is removed while it runs loses its data directory
 // for good and may lead, so the usual way for it is to leave.
 func (o *operations) Remove(ctx context.Context, name string, force bool) error {
+	if err := o.store.Refuse(); err != nil {
+		return err // without asking the member, which may take seconds to be silent
+	}
 	if !force && o.cluster.Responds(ctx, name) {
 		return &admin.Refused{Reason: fmt.Sprintf(
 			"%s is alive, and remove is for dead members: run quorate leave on it, or give --force to remove it nevertheless", name)}
@@ -174,6 +177,8 @@ func (o *operations) Backup(ctx context.Context) (func(io.Writer) error, error) 
 func forOperator(ctx context.Context, name string, err error) error {
 	switch {
 	case err == nil || ctx.Err() != nil:
+		return err
+	case errors.Is(err, raftstore.ErrUnavailable):
 		return err
 	case errors.Is(err, cluster.ErrUnknownMember):
 		return &admin.Refused{Reason: fmt.Sprintf("no member is called %q", name)}

@@ -58,7 +58,8 @@ type Status struct {
 type Alarm struct {
 	Node    string `json:"node"`
 	Name    string `json:"name"`
-	Message string `json:"message"` // what is wrong and what to do
+	Message string `json:"message"` // what is wrong
+	Advice  string `json:"advice"`  // what to do
 }
 
 // Of returns the status of the cluster that has these members.
@@ -101,7 +102,7 @@ func (s *Status) add(m admin.Member) {
 		s.Versions[*m.Version] = append(s.Versions[*m.Version], m.Name)
 	}
 	for _, a := range m.Alarms {
-		s.Alarms = append(s.Alarms, Alarm{Node: m.Name, Name: a.Name, Message: a.Message})
+		s.Alarms = append(s.Alarms, Alarm{Node: m.Name, Name: a.Name, Message: a.Message, Advice: a.Advice})
 	}
 }
 
@@ -130,7 +131,7 @@ func (s Status) Lines() []Line {
 		lines = append(lines, Line{"upgrade", "the members run several versions: finish the upgrade"})
 	}
 	for _, a := range s.Alarms {
-		lines = append(lines, Line{"alarm", fmt.Sprintf("%s: %s: %s", a.Node, a.Name, a.Message)})
+		lines = append(lines, Line{"alarm", a.text()})
 	}
 	if len(s.Alarms) == 0 {
 		lines = append(lines, Line{"alarms", "none"})
@@ -139,6 +140,15 @@ func (s Status) Lines() []Line {
 		lines = append(lines, Line{"problem", s.Problem})
 	}
 	return lines
+}
+
+// text returns the alarm in one line.
+func (a Alarm) text() string {
+	text := fmt.Sprintf("%s: %s: %s", a.Node, a.Name, a.Message)
+	if a.Advice != "" {
+		text += ": " + a.Advice
+	}
+	return text
 }
 
 // unknown is the value of what no member reported.

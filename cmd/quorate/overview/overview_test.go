@@ -24,7 +24,7 @@ func TestStatus(t *testing.T) {
 	t.Parallel()
 	behind := member("n3", admin.RoleVoter)
 	behind.Lag, behind.Term, behind.DiskFreeBytes = new(uint64(7)), new(uint64(5)), new(int64(1<<30))
-	behind.Alarms = []admin.Alarm{{Name: "no-space", Message: "13 MiB are left: make room"}}
+	behind.Alarms = []admin.Alarm{{Name: "no-space", Message: "13 MiB are left", Advice: "make room"}}
 	newer := member("n2", admin.RoleVoter)
 	newer.Version = new("v1.1.0")
 	for name, c := range map[string]struct {

@@ -20,8 +20,9 @@ const metricsHead = `# Metrics
 <!-- Generated from the code by make generate: edit the metrics.go of the package. -->
 
 Every metric that a node serves at ` + "`/metrics`" + `, besides those of the Go runtime and of the process
-(` + "`go_*`, `process_*`" + `). A histogram NAME has the series NAME_bucket, NAME_sum and NAME_count. Series
-with labels appear when they are first used. [alerts](alerts.md) says which of them to watch.
+(` + "`go_*`, `process_*`" + `). A histogram NAME has the series NAME_bucket, NAME_sum and NAME_count. It is
+exported from its first observation on, and most series with labels from their first use.
+[alerts](alerts.md) says which of them to watch.
 `
 
 // metric is the definition of a metric.
