@@ -143,9 +143,9 @@ func TestLogSurvivesFailedSyncs(t *testing.T) {
 	d := onDisk(t)
 	path := filepath.Join(d.Dir(), "log")
 	var acknowledged position
-	for round := range int64(failedSyncs * failedSyncs) {
-		acknowledged = appendUntilSyncFails(t, d, path, round/failedSyncs, acknowledged)
+	for round := range int64(4 * failedSyncs) { // each sync four times, each time with another one
 		acknowledged = appendUntilSyncFails(t, d, path, round%failedSyncs, acknowledged)
+		acknowledged = appendUntilSyncFails(t, d, path, (round*5+round/failedSyncs*3)%failedSyncs, acknowledged)
 		must(t, d.Crash())
 		acknowledged = wantState(t, path, acknowledged)
 	}
@@ -186,7 +186,7 @@ func appendAndEnd(t *testing.T, d *disk.Disk, path string, faults disk.Faults, a
 	self, err := os.Executable()
 	must(t, err)
 	cmd := exec.CommandContext(t.Context(), self, appendLog, path)
-	cmd.Env = append(os.Environ(), childVariable+"=1")
+	cmd.Env = childEnvironment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -24,6 +24,12 @@ import (
 // childVariable makes the test binary run a child verb on a log.
 const childVariable = "QUORATE_TEST_RECORD_CHILD"
 
+// childEnvironment returns the environment of a child. With the race detector, a process waits for a
+// second at its end.
+func childEnvironment() []string {
+	return append(os.Environ(), childVariable+"=1", "GORACE=atexit_sleep_ms=0")
+}
+
 // Verbs of a child.
 const (
 	replaceLog = "replace" // replaces the entries 1 to 10 of a new log by 21 to 25, and ends without closing it
@@ -69,7 +75,7 @@ func runChild(t *testing.T, verb, path string) string {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self, verb, path)
-	cmd.Env = append(os.Environ(), childVariable+"=1")
+	cmd.Env = childEnvironment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
