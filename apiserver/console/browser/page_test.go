@@ -27,21 +27,48 @@ type page struct {
 	mu       sync.Mutex
 	problems []string // guarded by mu
 	refused  bool     // requests may fail; guarded by mu
+
+	output output
+}
+
+// output keeps the end of what the browser and its driver print.
+type output struct {
+	mu   sync.Mutex
+	text []byte // guarded by mu
+}
+
+// maxOutput is the number of bytes that an output keeps.
+const maxOutput = 8 << 10
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.text = append(o.text, b...)
+	o.text = o.text[max(0, len(o.text)-maxOutput):]
+	return len(b), nil
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return string(o.text)
 }
 
 // newPage starts a browser with one tab. The test fails if the page reports an error.
 func newPage(t *testing.T) *page {
 	t.Helper()
+	p := &page{t: t}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(binaries.chromium), chromedp.NoSandbox, chromedp.IgnoreCertErrors, chromedp.WSURLReadTimeout(waitTimeout),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, 900))
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, 900),
+		chromedp.CombinedOutput(&p.output))
 	// The context of a test ends before its cleanup, which closes the browser.
 	ctx, cancel := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
 	t.Cleanup(cancel)
-	// The driver complains about events of this browser that it does not know.
-	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
+	// The driver also complains about events of this browser that it does not know.
+	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(format string, values ...any) { fmt.Fprintf(&p.output, format+"\n", values...) }))
 	t.Cleanup(cancel)
-	p := &page{t: t, ctx: ctx}
+	p.ctx = ctx
 	chromedp.ListenTarget(ctx, p.listen)
 	if err := chromedp.Run(ctx); err != nil { // without a deadline, which would end the browser
 		t.Fatalf("start the browser: %v", err)
@@ -54,7 +81,7 @@ func newPage(t *testing.T) *page {
 // close ends the browser and fails the test if the page reported errors.
 func (p *page) close() {
 	if err := chromedp.Cancel(p.ctx); err != nil {
-		p.t.Errorf("close the browser: %v", err)
+		p.t.Errorf("close the browser: %v; it and its driver printed last:\n%s", err, &p.output)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
