@@ -6,14 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
+	"quorate/bench/measure"
 	"quorate/bench/servers"
 )
 
@@ -50,26 +49,19 @@ func parse() *options {
 	return &o
 }
 
-func run(o *options, out *os.File) (err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, totalTimeout)
-	defer cancel()
+func run(o *options, out *os.File) error {
 	counts, err := o.counts()
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(o.tempDir, "quorate-replicas-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	q, err := servers.StartQuorate(ctx, o.binary, filepath.Join(dir, "nodes"), voters, "--request-log", "none")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, q.Stop()) }()
-	return o.measure(ctx, q, counts, out)
+	return measure.InFolder(o.tempDir, "quorate-replicas-", totalTimeout, func(ctx context.Context, dir string) (err error) {
+		q, err := servers.StartQuorate(ctx, o.binary, filepath.Join(dir, "nodes"), voters, "--request-log", "none")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, q.Stop()) }()
+		return o.measure(ctx, q, counts, out)
+	})
 }
 
 // counts returns the numbers of non-voters, the smallest first.

@@ -2,18 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
+	"quorate/bench/measure"
 	"quorate/bench/servers"
 )
 
@@ -56,20 +54,13 @@ func parse() *options {
 	return &o
 }
 
-func run(o *options, out *os.File) (err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, totalTimeout)
-	defer cancel()
-	dir, err := os.MkdirTemp(o.tempDir, "quorate-size-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if o.shapes {
-		return o.measureShapes(ctx, dir, out)
-	}
-	return o.measureSizes(ctx, dir, out)
+func run(o *options, out *os.File) error {
+	return measure.InFolder(o.tempDir, "quorate-size-", totalTimeout, func(ctx context.Context, dir string) error {
+		if o.shapes {
+			return o.measureShapes(ctx, dir, out)
+		}
+		return o.measureSizes(ctx, dir, out)
+	})
 }
 
 // sizes returns the numbers of objects, the smallest first.

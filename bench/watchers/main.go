@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
+	"quorate/bench/measure"
 	"quorate/bench/servers"
 )
 
@@ -56,24 +54,17 @@ func parse() *options {
 	return &o
 }
 
-func run() (err error) {
+func run() error {
 	o := parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, totalTimeout)
-	defer cancel()
-	dir, err := os.MkdirTemp(o.tempDir, "quorate-watchers-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	switch {
-	case o.failover:
-		return o.failOver(ctx, dir)
-	case o.reflectors > 0:
-		return o.reflect(ctx, dir)
-	}
-	return o.idle(ctx, dir)
+	return measure.InFolder(o.tempDir, "quorate-watchers-", totalTimeout, func(ctx context.Context, dir string) error {
+		switch {
+		case o.failover:
+			return o.failOver(ctx, dir)
+		case o.reflectors > 0:
+			return o.reflect(ctx, dir)
+		}
+		return o.idle(ctx, dir)
+	})
 }
 
 // start starts nodes that allow as many watches as the experiment has.
