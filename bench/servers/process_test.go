@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A process that stops when it is told to is no error, whether it handles the signal or not. One
+// A process that stops on request is no error, whether it handles the signal or not. One
 // that ended by itself with a code is one, and the error has what it printed.
 func TestStop(t *testing.T) {
 	t.Parallel()

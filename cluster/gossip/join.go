@@ -26,8 +26,8 @@ const (
 )
 
 // keepJoining joins every address that should lead to a live member but does not: the configured
-// addresses, the remembered ones, and those of dead members. It retries until ctx ends, because memberlist by itself
-// never reconnects the sides of a long partition.
+// addresses, the remembered ones, and those of dead members. It retries until ctx ends, because
+// memberlist by itself never reconnects the sides of a long partition.
 func (g *Gossip) keepJoining(ctx context.Context, list *memberlist.Memberlist) error {
 	pause := firstRetry
 	for {

@@ -13,6 +13,7 @@ import (
 	"quorate/raftstore"
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/log"
+	"quorate/raftstore/log/diskio"
 	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
 )
@@ -62,7 +63,7 @@ func Create(dataDir string, c Cluster) (Created, error) {
 		return Created{}, err
 	}
 	// gofail: var foundAfterRename struct{}
-	return made, syncDir(dataDir)
+	return made, diskio.SyncDir(dataDir)
 }
 
 // write writes the folder under a temporary name. After a crash, no node starts with that folder,
@@ -123,12 +124,3 @@ func (c Cluster) writeSnapshot(dir string, fork fsm.Fork) error {
 }
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
-
-// syncDir syncs a directory, which makes renames in it durable.
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
-}

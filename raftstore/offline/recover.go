@@ -132,7 +132,7 @@ func (c Cluster) replaceLog(dir string) error {
 		return err
 	}
 	// gofail: var recoverAfterRename struct{}
-	return syncDir(dir)
+	return diskio.SyncDir(dir)
 }
 
 // linkAll hard-links the files below from to the same names below to, and syncs. Nothing writes to
@@ -155,7 +155,7 @@ func linkAll(from, to string) error {
 	})
 	for _, folder := range folders {
 		if err == nil {
-			err = syncDir(folder)
+			err = diskio.SyncDir(folder)
 		}
 	}
 	return err

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"quorate/raftstore/log/diskio"
 )
 
 // Claim reserves the partial snapshot of a content for the next snapshot of this index and term
@@ -127,7 +129,7 @@ func (k *sink) finishAdopted() error {
 	if err := os.Rename(k.dir, filepath.Join(k.store.dir, k.ID())); err != nil {
 		return fmt.Errorf("finish snapshot %s: %w", k.ID(), err)
 	}
-	if err := errors.Join(syncDir(k.store.dir), k.store.files.ReapSnapshots()); err != nil {
+	if err := errors.Join(diskio.SyncDir(k.store.dir), k.store.files.ReapSnapshots()); err != nil {
 		return fmt.Errorf("finish snapshot %s: %w", k.ID(), err)
 	}
 	return nil

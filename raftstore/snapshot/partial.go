@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"quorate/raftstore/log/diskio"
 )
 
 const (
@@ -94,7 +96,7 @@ func (ps *partials) record(p progress) error {
 	if err := os.Rename(name+tmpSuffix, name); err != nil {
 		return err
 	}
-	return syncDir(ps.dir)
+	return diskio.SyncDir(ps.dir)
 }
 
 // remove removes the partial snapshot; mu is held. A crash in between leaves a folder that load
@@ -202,7 +204,7 @@ func (s *Store) beginPartial(c Content) (*Partial, error) {
 	}
 	p := &Partial{store: s, content: c, file: f, sum: newChecksum()}
 	start := progress{content: c, sum: p.sum.Sum64()}
-	if err := errors.Join(ps.record(start), syncDir(filepath.Dir(ps.dir))); err != nil {
+	if err := errors.Join(ps.record(start), diskio.SyncDir(filepath.Dir(ps.dir))); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	ps.have = &start

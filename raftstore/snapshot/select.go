@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/log/diskio"
 )
 
 // SelectNewest verifies the snapshots, newest first, and returns the first undamaged one, nil if
@@ -106,7 +108,7 @@ func (s *Store) moveAside(id string) error {
 	if err := os.Rename(filepath.Join(s.dir, id), to); err != nil {
 		return err
 	}
-	if err := errors.Join(syncDir(s.dir), syncDir(s.damaged)); err != nil {
+	if err := errors.Join(diskio.SyncDir(s.dir), diskio.SyncDir(s.damaged)); err != nil {
 		return err
 	}
 	return s.pruneDamaged()

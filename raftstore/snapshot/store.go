@@ -15,6 +15,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/raftstore/log/diskio"
 )
 
 const (
@@ -89,7 +91,7 @@ func New(cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open snapshots in %s: %w", cfg.Dir, err)
 	}
 	// A process whose sync failed may have left names that the disk does not have.
-	if err := errors.Join(syncDir(s.dir), syncDir(cfg.Dir)); err != nil {
+	if err := errors.Join(diskio.SyncDir(s.dir), diskio.SyncDir(cfg.Dir)); err != nil {
 		return nil, fmt.Errorf("open snapshots in %s: %w", cfg.Dir, err)
 	}
 	s.metrics = newMetrics(cfg.Registerer, s)
@@ -260,15 +262,4 @@ func (s *Store) counted(err error) error {
 		s.metrics.corrupt.Inc()
 	}
 	return err
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("open folder to sync it: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync folder %s: %w", dir, err)
-	}
-	return nil
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/log/diskio"
 )
 
 const (
@@ -83,7 +85,7 @@ func writeSeal(dir string) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return diskio.SyncDir(dir)
 }
 
 // examine checks a snapshot, except for the content of its state file.

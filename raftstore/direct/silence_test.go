@@ -1,0 +1,166 @@
+package direct
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"quorate/proto/peerpb"
+)
+
+// A peer of an older build is served by the fallback, and asked again a minute later.
+func TestFallback(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		c := NewConn(func(context.Context, Protocol) (net.Conn, error) {
+			asked++
+			return nil, fmt.Errorf("handshake: %w", ErrNotOffered)
+		}, noFallback{}, func() {})
+		store := peerpb.NewStoreClient(c)
+		for range 3 {
+			if _, err := index(t.Context(), store, 1); err == nil || err.Error() != "fallback" {
+				t.Errorf("a call: %v", err)
+			}
+			if _, err := store.Writes(t.Context()); err == nil || err.Error() != "fallback" {
+				t.Errorf("a stream: %v", err)
+			}
+		}
+		if asked != 1 {
+			t.Errorf("the peer was asked %d times", asked)
+		}
+		time.Sleep(fallbackTime + time.Second)
+		_, _ = index(t.Context(), store, 1) // fails as above
+		if asked != 2 {
+			t.Errorf("after a while the peer was asked %d times", asked)
+		}
+	})
+}
+
+// pipes is a server whose connections are pipes, for a bubble of synctest.
+func pipes(s service) (dial Dial, end func()) {
+	server := newServer(s)
+	dial = func(_ context.Context, p Protocol) (net.Conn, error) {
+		client, conn := net.Pipe()
+		f := newFramed(conn)
+		w := server.add(f, p == Streams)
+		go func() {
+			defer server.serving.Done()
+			defer server.remove(f, w)
+			if p == Streams {
+				server.serveStream(w.ctx, f)
+			} else {
+				server.serveCalls(w.ctx, f)
+			}
+		}()
+		return client, nil
+	}
+	return dial, func() {
+		ended, end := context.WithCancel(context.Background())
+		end()
+		server.End(ended)
+	}
+}
+
+// A stream outlives a long silence, and ends soon after its peer has stopped responding.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dial, end := pipes(service{writes: func(stream peerpb.Store_WritesServer) error {
+			for {
+				batch, err := stream.Recv()
+				if err != nil {
+					return err
+				}
+				if err := stream.Send(&peerpb.WriteResults{}); err != nil {
+					return err
+				}
+				if len(batch.GetWrites()) > 0 { // hang
+					<-stream.Context().Done()
+					return nil
+				}
+			}
+		}})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		stream, err := peerpb.NewStoreClient(NewConn(dial, noFallback{}, func() {})).Writes(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		received := make(chan error, 1)
+		receive := func() { go func() { _, err := stream.Recv(); received <- err }() }
+		receive()
+		time.Sleep(time.Hour + time.Second) // between two pings: a pipe has no buffer for messages that cross
+		if err := stream.Send(&peerpb.WriteBatch{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-received; err != nil {
+			t.Fatalf("after an hour without messages: %v", err)
+		}
+		receive()
+		if err := stream.Send(&peerpb.WriteBatch{Writes: []*peerpb.WriteRequest{{}}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-received; err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		receive()
+		if err := <-received; err == nil || time.Since(start) > 2*(pingInterval+pingTimeout)+writeTimeout {
+			t.Errorf("a server that hangs is noticed after %s: %v", time.Since(start), err)
+		}
+		end()
+	})
+}
+
+// A peer whose process hangs still takes what is sent, into the buffers of its kernel.
+func TestHungServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		go io.Copy(io.Discard, server) // until the client closes it
+		c := NewConn(func(context.Context, Protocol) (net.Conn, error) { return client, nil }, noFallback{}, func() {})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		stream, err := peerpb.NewStoreClient(c).Writes(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		if _, err := stream.Header(); err == nil || time.Since(start) != pingInterval+pingTimeout {
+			t.Errorf("noticed after %s: %v", time.Since(start), err)
+		}
+	})
+}
+
+// A server drops a client that is silent, and calls that nobody makes.
+func TestSilentClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left := make(chan error, 1)
+		dial, end := pipes(service{readIndex: echo, writes: func(stream peerpb.Store_WritesServer) error {
+			_, err := stream.Recv()
+			left <- err
+			return err
+		}})
+		conn, _ := dial(t.Context(), Streams)
+		client := newFramed(conn)
+		if err := client.write(kindMethod, []byte(peerpb.Store_Writes_FullMethodName), nil); err != nil {
+			t.Fatal(err)
+		}
+		go io.Copy(io.Discard, conn) // until the server closes it
+		start := time.Now()
+		if err := <-left; err == nil || time.Since(start) != silence {
+			t.Errorf("dropped after %s: %v", time.Since(start), err)
+		}
+		c := NewConn(dial, noFallback{}, func() {})
+		for range 2 {
+			if _, err := index(t.Context(), peerpb.NewStoreClient(c), 1); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(2 * idleTimeout)
+		}
+		end()
+		_ = c.Close() // the server has closed it
+	})
+}
