@@ -32,7 +32,8 @@ func newReceived(s *Server) *received {
 	return in
 }
 
-// receive starts the stream's writes until the end.
+// receive starts the stream's writes until the end, and discards later ones until the client closes
+// the stream.
 func (in *received) receive(ctx context.Context, stream peerpb.Store_WritesServer) {
 	for {
 		batch, err := stream.Recv()
@@ -43,7 +44,7 @@ func (in *received) receive(ctx context.Context, stream peerpb.Store_WritesServe
 		now := time.Now()
 		for _, req := range batch.GetWrites() {
 			if !in.enter(len(req.GetEntry())) {
-				return
+				break
 			}
 			go in.decide(ctx, req, now)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/metadata"
@@ -27,8 +28,11 @@ func NewServer(decide DecideFunc, reg prometheus.Registerer) *Server {
 	return &Server{decide: decide, metrics: newServerMetrics(reg), ending: make(chan struct{})}
 }
 
+// lastTimeout bounds the wait for a client to close its stream after the last message.
+const lastTimeout = time.Second
+
 // End makes the server accept no further writes. Each stream ends once all accepted writes have
-// results, with a message that says so.
+// results, with a message that says so, and the client has closed it.
 func (s *Server) End() { s.endOnce.Do(func() { close(s.ending) }) }
 
 // Serve responds to the writes of one stream until either side ends it.
@@ -39,7 +43,11 @@ func (s *Server) Serve(stream peerpb.Store_WritesServer) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
 	in := newReceived(s)
-	go in.receive(ctx, stream) // ends with the stream, which ends with this call
+	closed := make(chan struct{})
+	go func() { // ends with the stream, which ends with this call
+		defer close(closed)
+		in.receive(ctx, stream)
+	}()
 	ending, broken := s.ending, ctx.Done()
 	for {
 		select {
@@ -61,8 +69,23 @@ func (s *Server) Serve(stream peerpb.Store_WritesServer) error {
 		if err != nil {
 			cancel() // nobody can get the remaining results
 		}
+		if over && err == nil {
+			awaitClose(closed)
+		}
 		if over {
 			return err
 		}
+	}
+}
+
+// awaitClose waits until the client has closed the stream, or lastTimeout. A connection that is
+// closed with bytes of the client unread is reset, and a reset discards the last message if it is
+// still on its way.
+func awaitClose(closed <-chan struct{}) {
+	timeout := time.NewTimer(lastTimeout)
+	defer timeout.Stop()
+	select {
+	case <-closed:
+	case <-timeout.C:
 	}
 }

@@ -3,6 +3,7 @@ package forward_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	"quorate/proto/peerpb"
+	"quorate/raftstore/direct"
 	"quorate/raftstore/forward"
 	"quorate/raftstore/testcluster"
 )
@@ -242,6 +244,52 @@ func TestEndLeavesNoUnknownOutcome(t *testing.T) {
 			writers.Wait()
 		})
 	}
+}
+
+// signalsLast is a stream that signals once the server has sent the last message.
+type signalsLast struct {
+	peerpb.Store_WritesServer
+	last chan struct{}
+}
+
+func (s signalsLast) Send(results *peerpb.WriteResults) error {
+	err := s.Store_WritesServer.Send(results)
+	if results.GetLast() {
+		close(s.last)
+	}
+	return err
+}
+
+// A client that still sends gets the last message: the server reads until the client has closed the
+// stream, though not for ever.
+func TestLastMessageIsNotReset(t *testing.T) {
+	authority := testcluster.NewAuthority(t)
+	s, _ := server(t, newDecisions().answer)
+	last := make(chan struct{})
+	leader := serve(t, authority, func(stream peerpb.Store_WritesServer) error {
+		return s.Serve(signalsLast{Store_WritesServer: stream, last: last})
+	})
+	client := mux(t, authority, "raw")
+	conn := direct.NewConn(func(ctx context.Context, p direct.Protocol) (net.Conn, error) {
+		return client.DialDirect(ctx, "leader", leader.addr(), p)
+	}, nil, func() {})
+	t.Cleanup(func() { conn.Close() })
+	stream, err := peerpb.NewStoreClient(conn).Writes(bounded(t))
+	if err == nil {
+		_, err = stream.Header()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.End()
+	<-last
+	for range 64 {
+		send(t, stream, &peerpb.WriteRequest{Id: 1, Entry: make([]byte, 64<<10)})
+	}
+	if results, err := stream.Recv(); err != nil || !results.GetLast() {
+		t.Errorf("got %v, %v", results, err)
+	}
+	leader.drain()
 }
 
 // Streams end by themselves after the last result, and accept no writes after End.
