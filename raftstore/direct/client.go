@@ -56,7 +56,8 @@ func NewConn(dial Dial, fallback grpc.ClientConnInterface, tooLarge func()) *Con
 	return c
 }
 
-// Close ends the calls under way. Streams end with their contexts.
+// Close ends the calls under way. Streams end with their contexts. A connection that the transport
+// has closed already, because a write on it failed, is no error.
 func (c *Conn) Close() error {
 	c.closed.Store(true)
 	c.mu.Lock()
@@ -64,7 +65,10 @@ func (c *Conn) Close() error {
 	if c.calls == nil {
 		return nil
 	}
-	return c.calls.Close()
+	if err := c.calls.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // connect connects for a protocol. A nil connection without an error means the fallback.
