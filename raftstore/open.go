@@ -246,6 +246,7 @@ func (s *Store) openRaft() error {
 	s.transport.SetCommitted(s.committedIn)
 	s.applier.Started()
 	s.assemble()
+	s.transport.SetNonvoter(s.members.IsNonvoter)
 	s.transport.SetSender(snapshotrpc.NewSender(snapshotrpc.SenderConfig{
 		Connect: s.cfg.Peers.Connect, ClusterID: s.ClusterID, Term: s.raft.CurrentTerm, Rate: s.cfg.SnapshotRate,
 		Logger: s.logger, Registerer: s.cfg.Registerer,

@@ -27,8 +27,35 @@ type rpc struct {
 	store *Store
 }
 
+// caller returns the name of the peer that made a request.
+func caller(ctx context.Context) (string, error) {
+	name, err := transport.PeerName(ctx)
+	if err != nil {
+		return "", status.Error(codes.PermissionDenied, err.Error())
+	}
+	return name, nil
+}
+
 // Writes serves a stream of writes that a peer has encoded, with this node as leader.
-func (p rpc) Writes(stream peerpb.Store_WritesServer) error { return p.store.forwarded.Serve(stream) }
+func (p rpc) Writes(stream peerpb.Store_WritesServer) error {
+	from, err := caller(stream.Context())
+	if err != nil {
+		return err
+	}
+	return p.store.forwarded.Serve(hurrying{stream, func() { p.store.transport.Hurry(from) }})
+}
+
+// hurrying is a stream of writes of a peer, which waits for them to arrive in its log.
+type hurrying struct {
+	peerpb.Store_WritesServer
+	hurry func()
+}
+
+func (h hurrying) Recv() (*peerpb.WriteBatch, error) {
+	batch, err := h.Store_WritesServer.Recv()
+	h.hurry()
+	return batch, err
+}
 
 // write decides one of these writes.
 func (p rpc) write(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteResponse {
@@ -57,6 +84,11 @@ func (p rpc) ReadIndex(ctx context.Context, req *peerpb.ReadIndexRequest) (*peer
 		leader, _ := p.store.Leader()
 		return &peerpb.ReadIndexResponse{Leader: leader, Message: err.Error()}, nil
 	}
+	from, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.store.transport.Hurry(from)
 	return p.store.reader.Serve(ctx, req), nil
 }
 
@@ -70,9 +102,9 @@ func (p rpc) Page(req *peerpb.PageRequest, stream peerpb.Store_PageServer) error
 
 // SendSnapshot receives the content of a snapshot from the leader.
 func (p rpc) SendSnapshot(stream peerpb.Store_SendSnapshotServer) error {
-	from, err := transport.PeerName(stream.Context())
+	from, err := caller(stream.Context())
 	if err != nil {
-		return status.Error(codes.PermissionDenied, err.Error())
+		return err
 	}
 	return p.store.receiver.Serve(from, stream)
 }

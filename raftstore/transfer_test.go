@@ -25,7 +25,6 @@ import (
 	"quorate/raftstore/offline"
 	"quorate/raftstore/smalldisk"
 	"quorate/raftstore/testcluster"
-	"quorate/raftstore/transport"
 )
 
 // The snapshot of a transferCluster has about 3 MiB, and takes two seconds at its rate.
@@ -330,13 +329,7 @@ func TestSnapshotWaitsForSpace(t *testing.T) {
 
 // A member that does not lead can't send a snapshot, whatever it claims.
 func TestOnlyTheLeaderSendsSnapshots(t *testing.T) {
-	var mu sync.Mutex
-	peers := make(map[string]*transport.Mux)
-	c := testcluster.New(t, 3, func(cfg *raftstore.Config) {
-		mu.Lock()
-		defer mu.Unlock()
-		peers[cfg.Name] = cfg.Peers
-	})
+	c := testcluster.New(t, 3, nil)
 	c.Ready()
 	leader := c.Leader()
 	follower := c.Follower(leader)
@@ -344,7 +337,7 @@ func TestOnlyTheLeaderSendsSnapshots(t *testing.T) {
 		if n == leader || n == follower {
 			continue
 		}
-		conn, err := peers[n.Name].Connect(follower.Name, follower.Addr())
+		conn, err := n.Peers().Connect(follower.Name, follower.Addr())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -31,6 +32,24 @@ func TestRun(t *testing.T) {
 	if _, err := Run(t.Context(), nil, 2, 5, func(context.Context, int) (int, error) { return 404, nil }); err == nil {
 		t.Error("a 404 is no error")
 	}
+}
+
+// Paced operations begin at their times, and waiting for them is no part of what they take.
+func TestRunPaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const interval, length = 10 * time.Millisecond, time.Millisecond
+		begun := time.Now()
+		r, err := RunPaced(t.Context(), nil, 3, 20, interval, func(_ context.Context, i int) (int, error) {
+			if late := time.Since(begun) - time.Duration(i)*interval; late != 0 {
+				t.Errorf("operation %d is %s late", i, late)
+			}
+			time.Sleep(length)
+			return 200, nil
+		})
+		if err != nil || r.P50 != length || r.P99 != length {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
 }
 
 func TestTable(t *testing.T) {

@@ -22,6 +22,11 @@ type Result struct {
 // of the processes. An operation that fails, or whose code is none of 2xx, ends the run with an
 // error.
 func Run(ctx context.Context, pids []int, workers, ops int, do func(ctx context.Context, i int) (code int, err error)) (Result, error) {
+	return RunPaced(ctx, pids, workers, ops, 0, do)
+}
+
+// RunPaced is Run with an interval between the beginnings of operations, as far as workers are free.
+func RunPaced(ctx context.Context, pids []int, workers, ops int, interval time.Duration, do func(ctx context.Context, i int) (code int, err error)) (Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	before, err := CPUTime(pids)
@@ -35,6 +40,9 @@ func Run(ctx context.Context, pids []int, workers, ops int, do func(ctx context.
 	for range workers {
 		all.Go(func() {
 			for i := int(next.Add(1)) - 1; i < ops && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if Sleep(ctx, time.Until(begun.Add(time.Duration(i)*interval))) != nil {
+					return // another operation has failed
+				}
 				start := time.Now()
 				code, err := do(ctx, i)
 				if err == nil && code/100 != 2 {
@@ -102,6 +110,9 @@ func Share(ctx context.Context, pids []int, length time.Duration) (float64, erro
 
 // Sleep waits, unless ctx ends first.
 func Sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return context.Cause(ctx)
+	}
 	select {
 	case <-time.After(d):
 		return nil

@@ -152,11 +152,7 @@ func (e *experiment) paced(ctx context.Context) (measure.Result, bytesSent, erro
 	}
 	interval := time.Second / time.Duration(e.rate)
 	ops := int(e.phase / interval)
-	begun := time.Now()
-	r, err := measure.Run(ctx, []int{e.q.PIDs()[e.leader]}, workers, ops, func(ctx context.Context, i int) (int, error) {
-		if err := measure.Sleep(ctx, time.Until(begun.Add(time.Duration(i)*interval))); err != nil {
-			return 0, err
-		}
+	r, err := measure.RunPaced(ctx, []int{e.q.PIDs()[e.leader]}, workers, ops, interval, func(ctx context.Context, _ int) (int, error) {
 		return e.write(ctx)
 	})
 	if err != nil {

@@ -46,6 +46,11 @@ func (m *Members) Contains(name string) bool {
 	return slices.ContainsFunc(m.configured(), func(s raft.Server) bool { return string(s.ID) == name })
 }
 
+// IsNonvoter reports whether the configuration has a server of this name that does not vote.
+func (m *Members) IsNonvoter(id raft.ServerID) bool {
+	return slices.ContainsFunc(m.configured(), func(s raft.Server) bool { return s.ID == id && s.Suffrage != raft.Voter })
+}
+
 // Others returns all servers except this node.
 func (m *Members) Others() (others []raft.Server) {
 	for _, server := range m.configured() {

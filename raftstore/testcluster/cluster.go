@@ -104,6 +104,9 @@ func (c *Cluster) link(n *Node) {
 // that starts and stops nodes use it.
 func (n *Node) Live() *raftstore.Store { return n.live.Load() }
 
+// Peers returns the node's connections to others.
+func (n *Node) Peers() *transport.Mux { return n.mux }
+
 // Addr returns the address on which the node listens for peers.
 func (n *Node) Addr() string { return n.mux.Addr().String() }
 
@@ -119,15 +122,9 @@ func (n *Node) Start() {
 func (n *Node) TryStart() error {
 	c := n.cluster
 	logger := Logger(c.t)
-	mux, err := transport.Listen(transport.Config{
-		Addr: "127.0.0.1:0", TLS: c.authority.Peer(c.t, n.Name), Logger: logger.With("node", n.Name),
-	})
-	if err != nil {
-		return err
-	}
 	server := grpc.NewServer(transport.ServerOptions()...)
 	cfg := raftstore.Config{
-		Name: n.Name, DataDir: n.Dir, Peers: mux, Registrar: server, RaftMultiplier: multiplier, Logger: logger,
+		Name: n.Name, DataDir: n.Dir, Registrar: server, RaftMultiplier: multiplier, Logger: logger,
 		AddressOf: func(name string) (string, bool) {
 			c.adding.RLock()
 			defer c.adding.RUnlock()
@@ -141,6 +138,13 @@ func (n *Node) TryStart() error {
 	if c.configure != nil {
 		c.configure(&cfg)
 	}
+	mux, err := transport.Listen(transport.Config{
+		Addr: "127.0.0.1:0", TLS: c.authority.Peer(c.t, n.Name), Logger: logger.With("node", n.Name), Registerer: cfg.Registerer,
+	})
+	if err != nil {
+		return err
+	}
+	cfg.Peers = mux
 	muxCtx, muxEnd := context.WithCancel(context.Background())
 	muxDone := make(chan error, 1)
 	go func() { muxDone <- mux.Run(muxCtx) }()

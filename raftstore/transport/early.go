@@ -72,7 +72,7 @@ func (ps *pipelines) announce(entries []*raft.Log) {
 		return
 	}
 	for _, p := range ps.open {
-		if p.inFlight.Load() == 0 {
+		if p.inFlight.Load() == 0 && !p.pacer.paced() {
 			select {
 			case p.announced <- entries:
 			default:

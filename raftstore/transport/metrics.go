@@ -32,6 +32,7 @@ type metrics struct {
 	refused         prometheus.Counter
 	limits          *prometheus.CounterVec
 	earlyAppends    prometheus.Counter
+	pacedAppends    prometheus.Counter
 	sent            *prometheus.CounterVec
 
 	mu      sync.Mutex
@@ -63,6 +64,10 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "quorate_raftstore_early_appends_total",
 			Help: "Appends sent to followers while this node as leader stored the same entries.",
 		}),
+		pacedAppends: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_paced_appends_total",
+			Help: "Appends to non-voters after which this node as leader paused, so that the next one has more entries.",
+		}),
 		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_raftstore_peer_sent_bytes_total",
 			Help: "Bytes sent to other nodes, with the overhead of TLS and without handshakes, by node; those beyond 64 together.",
@@ -75,7 +80,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		m.limits.WithLabelValues(limit)
 	}
 	if reg != nil {
-		reg.MustRegister(m.open, m.handshakes, m.memberAddresses, m.refused, m.limits, m.earlyAppends, m.sent)
+		reg.MustRegister(m.open, m.handshakes, m.memberAddresses, m.refused, m.limits, m.earlyAppends, m.pacedAppends, m.sent)
 	}
 	return m
 }

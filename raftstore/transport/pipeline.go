@@ -28,6 +28,7 @@ type pipeline struct {
 	closed    chan struct{}
 	closeOnce sync.Once
 	work      sync.WaitGroup
+	pacer     *pacer
 
 	sending sync.Mutex
 	sent    raft.AppendEntriesRequest // the last request, with its last entry as PrevLogEntry and without entries
@@ -43,15 +44,26 @@ func newPipeline(inner raft.AppendPipeline, t *Raft, follower raft.ServerID) *pi
 	p := &pipeline{
 		AppendPipeline: inner, transport: t, follower: follower,
 		responses: make(chan raft.AppendFuture), announced: make(chan []*raft.Log, 1), closed: make(chan struct{}),
+		pacer: newPacer(),
 	}
+	p.pacer.nonvoter.Store(t.isNonvoter(follower))
 	p.work.Go(p.run)
 	p.work.Go(p.sendEarly)
 	t.pipelines.add(p)
 	return p
 }
 
-// AppendEntries implements raft.AppendPipeline.
+// AppendEntries implements raft.AppendPipeline. It may return some time after it has sent the request.
 func (p *pipeline) AppendEntries(req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
+	p.pacer.nonvoter.Store(p.transport.isNonvoter(p.follower))
+	future, err := p.append(req, resp)
+	if err == nil {
+		p.pace(req)
+	}
+	return future, err
+}
+
+func (p *pipeline) append(req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
 	shorten(req)
 	p.sending.Lock()
 	defer p.sending.Unlock()
@@ -106,7 +118,7 @@ func (p *pipeline) Close() error {
 }
 
 // run passes responses on up to the first refusal, and discards the rest, so that the decoder never
-// blocks. It sends the commit index once the follower has been idle for commitPause.
+// blocks. It sends the commit index once the follower has been idle for a while.
 func (p *pipeline) run() {
 	idle := time.NewTimer(commitPause)
 	defer idle.Stop()
@@ -120,10 +132,10 @@ func (p *pipeline) run() {
 			if !p.pass(response) {
 				return
 			}
-			idle.Reset(commitPause)
+			idle.Reset(p.idlePause())
 		case <-idle.C:
 			if p.sendCommit() {
-				idle.Reset(commitPause)
+				idle.Reset(p.idlePause())
 			}
 		case <-p.closed:
 			return

@@ -35,6 +35,7 @@ type Raft struct {
 	muted     atomic.Bool
 	followers Followers
 	committed atomic.Pointer[func(term uint64) uint64] // see SetCommitted
+	nonvoter  atomic.Pointer[func(raft.ServerID) bool] // see SetNonvoter
 	pipelines pipelines
 	installs  installs
 
