@@ -68,12 +68,21 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x.chargeWaiting()
 	x.id[0] = h.ids.next()
-	defer h.finish(x)
+	later := false
+	defer func() {
+		if !later {
+			h.finish(x, recover())
+		}
+	}()
 	header := w.Header()
 	header["Audit-Id"] = x.id[:]
 	header["Cache-Control"] = h.fixed.cacheControl
 	if err := h.serve(x); err != nil {
 		h.fail(x, err)
+		return
+	}
+	if x.call.Next != nil {
+		later = h.runNext(x)
 	}
 }
 
@@ -338,10 +347,10 @@ func (h *handler) InternalError(c *route.Call, err error) {
 		"path", requestlog.Cut(c.R.URL.Path), "error", err)
 }
 
-// finish counts and logs a request and releases its memory, also after a panic.
-func (h *handler) finish(x *exchange) {
+// finish counts and logs a request and releases its memory, also after a panic for a reason.
+func (h *handler) finish(x *exchange, reason any) {
 	abort := false
-	if reason := recover(); reason != nil {
+	if reason != nil {
 		abort = h.recovered(x, reason)
 	}
 	x.call.Release()

@@ -90,3 +90,18 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // Count adds bytes that were sent without calling Write.
 func (x *exchange) Count(bytes int64) { x.bytes += bytes }
+
+// runNext runs what is left to do for a call: after ServeHTTP has returned, if the request came over
+// HTTP/2, or else at once.
+func (h *handler) runNext(x *exchange) (later bool) {
+	w, later := x.ResponseWriter.(interface{ Then(next func()) })
+	if !later {
+		x.call.Next()
+		return false
+	}
+	w.Then(func() {
+		defer func() { h.finish(x, recover()) }()
+		x.call.Next()
+	})
+	return true
+}

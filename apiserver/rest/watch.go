@@ -46,16 +46,16 @@ func (r *resource) watch(c *route.Call) error {
 	if err != nil {
 		return err
 	}
-	defer drop()
 	opts.selector = held
 	kind, encoder, head := r.streamed(&as)
 	markRow := ""
 	if as.rows != nil && opts.initial {
 		if markRow, err = as.rows.MarkRow(c.Now); err != nil {
+			drop()
 			return err
 		}
 	}
-	return r.streams.Serve(c.R.Context(), c.W, watch.Options{
+	c.Next, err = r.streams.Begin(c.R.Context(), c.W, watch.Options{
 		Projection: watch.Projection{Kind: kind, Form: as.form, Encoder: encoder, Table: head, Selector: opts.selector},
 		MarkRow:    markRow,
 		Sender:     watch.Sender{User: c.Sender, Address: c.R.RemoteAddr},
@@ -70,8 +70,13 @@ func (r *resource) watch(c *route.Call) error {
 			return r.watchStart(ctx, c, opts)
 		},
 		Started:       c.Seat.Leave,
+		Ended:         drop,
 		InternalError: func(err error) { c.Faults.InternalError(c, err) },
 	})
+	if err != nil {
+		drop()
+	}
+	return err
 }
 
 func (r *resource) watchOptions(c *route.Call) (*watchOptions, error) {

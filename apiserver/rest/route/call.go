@@ -49,6 +49,10 @@ type Call struct {
 	// Statuses encodes a Status in any form.
 	Statuses *negotiate.Statuses
 
+	// Next is what is left to do after the endpoint has served the call, nil for nothing: the changes
+	// of a watch. It runs with a small stack, because watches wait for long.
+	Next func()
+
 	// Recording keeps the bodies for the audit log; nil unless its policy asks for them.
 	Recording *audit.Recording
 

@@ -142,7 +142,7 @@ func (b *harness) open(w http.ResponseWriter, prefix state.Prefix, opts Options)
 	}
 	ctx, cancel := context.WithCancel(b.t.Context())
 	b.served.Go(func() {
-		if err := b.streams.Serve(ctx, w, opts); err != nil {
+		if err := b.streams.serve(ctx, w, opts); err != nil {
 			b.t.Errorf("serve: %v", err)
 		}
 	})

@@ -57,7 +57,7 @@ func serve(t *testing.T, opts Options, start func(ctx context.Context) (Start, e
 	opts.Header, opts.Start, opts.InternalError = func() error { return nil }, start, func(err error) { t.Errorf("internal error: %v", err) }
 	ctx, cancel := context.WithCancel(t.Context())
 	s.cancel = cancel
-	go func() { s.done <- s.streams.Serve(ctx, &line{header: http.Header{}, out: &s.out}, opts) }()
+	go func() { s.done <- s.streams.serve(ctx, &line{header: http.Header{}, out: &s.out}, opts) }()
 	return s
 }
 

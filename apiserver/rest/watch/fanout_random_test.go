@@ -36,7 +36,7 @@ func TestSubscribersSeeEveryChangeOnce(t *testing.T) {
 				p := &checker{t: t, after: after, until: min(changes, after+1+random.Uint64N(900)), random: random, connection: w % 3}
 				ctx, cancel := context.WithCancel(t.Context())
 				p.leave = cancel
-				err := streams.Serve(ctx, p, Options{
+				err := streams.serve(ctx, p, Options{
 					Projection: Projection{Kind: &schema.Kind{}}, Timeout: time.Hour, Header: func() error { return nil },
 					Start: func(context.Context) (Start, error) {
 						return Start{After: after, Changes: hub.Watch(all(), after)}, nil

@@ -50,13 +50,15 @@ type Options struct {
 	Credential auth.Credential
 	// End, if set, is the end of a collection that may be removed.
 	End *End
-	// Header sends the response header. Serve calls it once it has admitted the stream.
+	// Header sends the response header. Begin calls it once it has admitted the stream.
 	Header func() error
-	// Start returns where to begin. Serve calls it after Header, so its error becomes an ERROR
+	// Start returns where to begin. Begin calls it after Header, so its error becomes an ERROR
 	// event (D13).
 	Start func(ctx context.Context) (Start, error)
 	// Started, if not nil, is called after the initial objects have been sent.
 	Started func()
+	// Ended, if not nil, is called when a stream that was not refused has ended.
+	Ended func()
 	// InternalError is called with errors that do not map to a Status.
 	InternalError func(err error)
 }
@@ -77,7 +79,10 @@ type Stream struct {
 	flusher    *http.ResponseController
 	enqueuer   enqueuer // nil if w is none
 	opts       Options
+	ctx        context.Context
 	cancel     context.CancelCauseFunc
+	expiry     *time.Timer
+	withdrawal func() bool  // stops waiting for the withdrawal of the credential; nil if it can't be
 	writing    atomic.Int64 // tick of the current write or the last enqueue; 0 after a write
 	sent       int          // events
 	enqueued   int64        // bytes
@@ -88,54 +93,85 @@ type Stream struct {
 	failed  error // an object could not be converted or encoded; it ends the stream
 }
 
-// Serve runs a stream until the client disconnects or does not read, the timeout or the credential
-// expires, the credential is withdrawn, the server drains, the End is reached, history closes or an
-// error occurs, which it sends as the last event. It returns an error only if it has refused the
-// stream and has sent nothing.
-func (s *Streams) Serve(ctx context.Context, w http.ResponseWriter, opts Options) error {
+// Begin sends the initial objects of a stream. follow then sends the changes, until the client
+// disconnects or does not read, the timeout or the credential expires, the credential is withdrawn,
+// the server drains, the End is reached, history closes or an error occurs, which it sends as the
+// last event. follow is nil if the stream has ended already. An error means that Begin has refused
+// the stream and has sent nothing.
+func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options) (follow func(), err error) {
 	if opts.Encoder == nil && opts.Form.Binary() {
 		opts.Encoder = protobufEncoder{opts.Kind}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	// A context with a deadline besides would take 0.5 KiB for each stream.
-	defer time.AfterFunc(opts.validFor(), func() { cancel(context.DeadlineExceeded) }).Stop()
-	stream := &Stream{streams: s, w: w, flusher: http.NewResponseController(w), opts: opts, cancel: cancel}
-	stream.enqueuer = enqueuerOf(w)
-	if err := s.add(stream); err != nil {
-		return err
+	st := &Stream{streams: s, w: w, flusher: http.NewResponseController(w), enqueuer: enqueuerOf(w), opts: opts}
+	st.ctx, st.cancel = context.WithCancelCause(ctx)
+	if err := s.add(st); err != nil {
+		st.cancel(nil)
+		return nil, err
 	}
-	defer s.remove(stream)
+	follows := false
+	defer func() {
+		if !follows {
+			st.end()
+		}
+	}()
+	// A context with a deadline besides would take 0.5 KiB for each stream.
+	st.expiry = time.AfterFunc(opts.validFor(), func() { st.cancel(context.DeadlineExceeded) })
 	if w := opts.Credential.Withdrawn; w != nil {
-		defer context.AfterFunc(w, func() { cancel(errWithdrawn) })()
+		st.withdrawal = context.AfterFunc(w, func() { st.cancel(errWithdrawn) })
 	}
 	if err := opts.Header(); err != nil {
-		return nil //nolint:nilerr // the client is gone, so no error can reach it
+		return nil, nil //nolint:nilerr // the client is gone, so no error can reach it
 	}
-	if err := stream.run(ctx); err != nil && stream.err == nil {
-		stream.fail(err)
+	changes, err := st.begin(st.ctx)
+	if changes == nil {
+		st.failUnlessBroken(err)
+		return nil, nil
 	}
-	s.metrics.events.Add(float64(stream.sent))
-	if c, ok := w.(byteCounter); ok {
-		c.Count(stream.enqueued)
-	}
-	return nil
+	follows = true
+	return func() {
+		defer st.end()
+		st.failUnlessBroken(st.follow(st.ctx, changes))
+	}, nil
 }
 
-// run sends the initial objects and then the changes. It returns the error to send as the last
-// event, or nil if the stream is to end cleanly.
-func (st *Stream) run(ctx context.Context) error {
+// begin sends the initial objects. It returns the changes that follow; nil if the stream is to end,
+// with an error to send as the last event unless it is to end cleanly.
+func (st *Stream) begin(ctx context.Context) (*history.Cursor, error) {
 	start, err := st.opts.Start(ctx)
 	if err != nil {
-		return startError(ctx, err)
+		return nil, startError(ctx, err)
 	}
 	if err := st.sendInitial(ctx, start); err != nil {
-		return initialError(ctx, err)
+		return nil, initialError(ctx, err)
 	}
 	if st.opts.Started != nil {
 		st.opts.Started()
 	}
-	return st.follow(ctx, start.Changes)
+	return start.Changes, nil
+}
+
+// failUnlessBroken sends an error, if it is one, unless nothing can be written.
+func (st *Stream) failUnlessBroken(err error) {
+	if err != nil && st.err == nil {
+		st.fail(err)
+	}
+}
+
+// end releases what the stream holds, after its last event.
+func (st *Stream) end() {
+	st.streams.metrics.events.Add(float64(st.sent))
+	if c, ok := st.w.(byteCounter); ok {
+		c.Count(st.enqueued)
+	}
+	if st.withdrawal != nil {
+		st.withdrawal()
+	}
+	st.streams.remove(st)
+	st.expiry.Stop()
+	st.cancel(nil)
+	if st.opts.Ended != nil {
+		st.opts.Ended()
+	}
 }
 
 // startError is endError for a stream that has not sent all of its initial objects. It returns

@@ -55,7 +55,7 @@ func TestStuckStreamIsCut(t *testing.T) {
 	d := &deaf{header: http.Header{}, cut: make(chan struct{})}
 	served := make(chan error, 1)
 	go func() {
-		served <- s.Serve(t.Context(), d, Options{
+		served <- s.serve(t.Context(), d, Options{
 			Projection: Projection{Kind: &schema.Kind{}}, Timeout: time.Hour,
 			Header: func() error { return nil },
 			Start: func(context.Context) (Start, error) {
@@ -103,7 +103,7 @@ func TestDrainRefusesNewStreams(t *testing.T) {
 	if err := s.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	err := s.Serve(t.Context(), &deaf{}, Options{Timeout: time.Hour})
+	err := s.serve(t.Context(), &deaf{}, Options{Timeout: time.Hour})
 	if refused, ok := errors.AsType[*status.Error](err); !ok || refused.Status.Code != 429 || refused.Status.Details.RetryAfterSeconds != 1 {
 		t.Errorf("a stream while draining: %v", err)
 	}

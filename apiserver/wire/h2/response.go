@@ -25,6 +25,7 @@ type response struct {
 	headerSent bool // or queued
 	headOnly   bool // the request's method is HEAD
 	finished   bool
+	next       func() // see Then; nil if there is nothing left to do
 }
 
 // scratch holds the encoded header and the body bytes that a handler has written and not sent.
@@ -309,6 +310,11 @@ func (w *response) SetWriteDeadline(t time.Time) error {
 // Charge makes the response charge its memory to an account when it has to wait for the client. The
 // handler may call it before it writes.
 func (w *response) Charge(a Account) { w.account = a }
+
+// Then makes next run once the handler has returned, as if the handler called it last, on a
+// goroutine of its own. The stack of that goroutine is much smaller than that of a handler which
+// waits within many calls, which matters for responses that wait for long.
+func (w *response) Then(next func()) { w.next = next }
 
 // EnableFullDuplex implements the method that http.ResponseController looks for. HTTP/2 is always
 // full duplex.

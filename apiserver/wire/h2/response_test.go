@@ -114,38 +114,65 @@ func answerCases() []responseCase {
 
 func TestResponse(t *testing.T) {
 	for _, tt := range answerCases() {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			h2Server := start(t, tt.handler)
-			c := h2Server.client(t)
-			method := tt.method
-			if method == "" {
-				method = http.MethodGet
-			}
-			resp, body, err := do(t, c, method, h2Server.url("/"), nil)
-			if tt.broken {
-				if err == nil {
-					t.Error("came to its end")
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			length := "-"
-			if l := resp.Header["Content-Length"]; l != nil {
-				length = l[0]
-			}
-			if resp.StatusCode != tt.status || length != tt.length || resp.Header.Get("Content-Type") != tt.kind || body != tt.body {
-				t.Errorf("%d, %v, %d bytes", resp.StatusCode, resp.Header, len(body))
-			}
-			if _, err := http.ParseTime(resp.Header.Get("Date")); err != nil {
-				t.Error(err)
-			}
-			if resp.Header.Get("X-Odd") != "" && resp.Header.Get("X-Odd") != "a  b" {
-				t.Errorf("odd value %q", resp.Header.Get("X-Odd"))
-			}
+		testResponse(t, tt, tt.handler)
+		testResponse(t, tt, func(w http.ResponseWriter, r *http.Request) {
+			w.(*response).Then(func() { tt.handler(w, r) })
 		})
+	}
+}
+
+func testResponse(t *testing.T, tt responseCase, handler http.HandlerFunc) {
+	t.Run(tt.name, func(t *testing.T) {
+		t.Parallel()
+		h2Server := start(t, handler)
+		c := h2Server.client(t)
+		method := tt.method
+		if method == "" {
+			method = http.MethodGet
+		}
+		resp, body, err := do(t, c, method, h2Server.url("/"), nil)
+		if tt.broken {
+			if err == nil {
+				t.Error("came to its end")
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		length := "-"
+		if l := resp.Header["Content-Length"]; l != nil {
+			length = l[0]
+		}
+		if resp.StatusCode != tt.status || length != tt.length || resp.Header.Get("Content-Type") != tt.kind || body != tt.body {
+			t.Errorf("%d, %v, %d bytes", resp.StatusCode, resp.Header, len(body))
+		}
+		if _, err := http.ParseTime(resp.Header.Get("Date")); err != nil {
+			t.Error(err)
+		}
+		if resp.Header.Get("X-Odd") != "" && resp.Header.Get("X-Odd") != "a  b" {
+			t.Errorf("odd value %q", resp.Header.Get("X-Odd"))
+		}
+	})
+}
+
+// A handler that panics leaves nothing to do.
+func TestPanicBeforeThen(t *testing.T) {
+	ran := make(chan struct{}, 1)
+	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.(*response).Then(func() { ran <- struct{}{} })
+		panic(http.ErrAbortHandler)
+	}))
+	if _, _, err := do(t, s.client(t), http.MethodGet, s.url("/"), nil); err == nil {
+		t.Error("the response came to its end")
+	}
+	if err := s.http.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-ran:
+		t.Error("the rest ran")
+	default:
 	}
 }
 

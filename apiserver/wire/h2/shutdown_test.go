@@ -9,6 +9,39 @@ import (
 	"golang.org/x/net/http2"
 )
 
+// shutDownUnderWay shuts a server down during a request.
+func shutDownUnderWay(t *testing.T, handler http.Handler, begun <-chan struct{}, finish chan<- struct{}) {
+	t.Helper()
+	s := start(t, handler)
+	c := s.client(t)
+	body := make(chan string, 1)
+	go func() {
+		resp, err := c.Get(s.url("/slow"))
+		if err != nil {
+			body <- err.Error()
+			return
+		}
+		b, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		body <- string(b)
+	}()
+	<-begun
+	down := make(chan error, 1)
+	go func() { down <- s.http.Shutdown(context.Background()) }()
+	select {
+	case err := <-down:
+		t.Fatal("did not wait", err)
+	default:
+	}
+	finish <- struct{}{}
+	if b := <-body; b != "whole" {
+		t.Error(b)
+	}
+	if err := <-down; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestShutdown(t *testing.T) {
 	begun, finish := make(chan struct{}), make(chan struct{})
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -18,36 +51,14 @@ func TestShutdown(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, "whole")
 	})
-	t.Run("request_under_way_is_finished", func(t *testing.T) {
-		s := start(t, handler)
-		c := s.client(t)
-		body := make(chan string, 1)
-		go func() {
-			resp, err := c.Get(s.url("/slow"))
-			if err != nil {
-				body <- err.Error()
-				return
-			}
-			b, _ := io.ReadAll(resp.Body)
-			_ = resp.Body.Close()
-			body <- string(b)
-		}()
-		<-begun
-		down := make(chan error, 1)
-		go func() { down <- s.http.Shutdown(context.Background()) }()
-		select {
-		case err := <-down:
-			t.Fatal("did not wait", err)
-		default:
-		}
-		finish <- struct{}{}
-		if b := <-body; b != "whole" {
-			t.Error(b)
-		}
-		if err := <-down; err != nil {
-			t.Error(err)
-		}
+	later := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.(*response).Then(func() { handler(w, r) })
 	})
+	for name, handler := range map[string]http.Handler{
+		"request_under_way_is_finished": handler, "request_with_something_left_to_do_is_finished": later,
+	} {
+		t.Run(name, func(t *testing.T) { shutDownUnderWay(t, handler, begun, finish) })
+	}
 	t.Run("idle_connections_end_at_once", func(t *testing.T) {
 		s := start(t, handler)
 		get(t, s.client(t), s.url("/"))

@@ -188,16 +188,33 @@ func (st *stream) abort(err error, byServer bool) {
 
 // run is the goroutine of the handler.
 func (st *stream) run(h http.Handler) {
-	defer st.conn.handlers.Done()
-	defer st.endHandler()
+	continued := false
+	defer func() {
+		if !continued {
+			st.endHandler(recover())
+		}
+	}()
 	h.ServeHTTP(&st.response, st.req)
+	if next := st.response.next; next != nil {
+		continued = true
+		go st.runNext(next)
+		return
+	}
 	st.response.finish()
 }
 
-// endHandler ends the goroutine of a handler that has returned or panicked.
-func (st *stream) endHandler() {
+// runNext is the goroutine of what a handler left to do (response.Then).
+func (st *stream) runNext(next func()) {
+	defer func() { st.endHandler(recover()) }()
+	next()
+	st.response.finish()
+}
+
+// endHandler ends the goroutine of a handler that has returned, or panicked for a reason.
+func (st *stream) endHandler(reason any) {
+	defer st.conn.handlers.Done()
 	if !st.response.finished {
-		st.recovered(recover())
+		st.recovered(reason)
 	}
 	st.cancel()
 	if st.charged { // set by this goroutine only
