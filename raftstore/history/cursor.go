@@ -21,6 +21,7 @@ type Cursor struct {
 	topic    *topic
 	prefix   state.Prefix
 	whole    bool // the prefix covers all of the topic
+	bit      int  // of the prefix's namespace, in chunks
 	position uint64
 }
 
@@ -122,6 +123,10 @@ func (c *Cursor) seekIn(v *view) (run []*Event, ok bool) {
 		events, ok := chunk.events()
 		if !ok {
 			return nil, false
+		}
+		if n := len(events); n > 0 && !c.whole && !chunk.mayHave(c.bit) {
+			c.position = max(c.position, events[n-1].Index)
+			continue
 		}
 		events = events[after(events, c.position):]
 		for i, e := range events {

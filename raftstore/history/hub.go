@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,6 +47,7 @@ type Hub struct {
 	log       Log
 	logSlots  chan struct{} // holds one value for each running read of the log
 	metrics   *metrics
+	seed      maphash.Seed // of the bits of namespaces
 
 	applied   atomic.Uint64
 	sleeping  atomic.Int64 // cursors that wait for events
@@ -73,6 +75,7 @@ func New(c Config) (*Hub, error) {
 		return nil, errors.New("history: bounds must not be negative")
 	}
 	h := &Hub{
+		seed:      maphash.MakeSeed(),
 		maxBytes:  cmp.Or(c.MaxBytes, DefaultMaxBytes),
 		maxTopics: cmp.Or(c.MaxTopics, DefaultMaxTopics),
 		log:       c.Log,
@@ -122,9 +125,10 @@ func (h *Hub) Append(applied uint64, events []*Event) {
 			panic(fmt.Sprintf("history: event %d after %d in a batch up to %d", e.Index, h.last, applied))
 		}
 		h.last = e.Index
-		t := h.topic(e.Object.Key.Resource())
+		resource, namespace, _ := e.Object.Key.Split()
+		t := h.topic(resource)
 		size := int64(e.Size())
-		t.append(e, size)
+		t.append(e, size, h.namespaceBit(namespace))
 		h.bytes += size
 		h.events++
 		if !t.touched {
@@ -190,8 +194,14 @@ func (h *Hub) cursor(p state.Prefix, after uint64) *Cursor {
 		topic:    h.topic(resource),
 		prefix:   p,
 		whole:    p == state.ResourcePrefix(resource),
+		bit:      h.namespaceBit(p.Namespace()),
 		position: after,
 	}
+}
+
+// namespaceBit returns the bit of a namespace in chunks.
+func (h *Hub) namespaceBit(namespace string) int {
+	return int(maphash.String(h.seed, namespace) % namespaceBits)
 }
 
 // Close makes Next of all cursors return ErrClosed, including cursors created later.

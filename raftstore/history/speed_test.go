@@ -42,6 +42,17 @@ func TestCursor_reads_from_memory_allocate_nothing_but_a_filtered_slice(t *testi
 	}
 }
 
+// BenchmarkBegin measures the beginning of a watch of one namespace at an old version, after which
+// there were events in others only.
+func BenchmarkBegin(b *testing.B) {
+	hub := filled(b, 30_000, Config{MaxBytes: 1 << 30})
+	for b.Loop() {
+		if events, err := hub.Watch(state.NamespacePrefix("pods", "quiet"), 0).Ready(b.Context()); err != nil || len(events) > 0 {
+			b.Fatal(events, err)
+		}
+	}
+}
+
 // BenchmarkFanOut measures one write and its delivery to all watchers.
 func BenchmarkFanOut(b *testing.B) {
 	for _, cursors := range []int{1, 1000, 5000} {

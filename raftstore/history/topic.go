@@ -12,12 +12,19 @@ const (
 	chunkBytes  = 64 << 10
 )
 
+// namespaceBits is the number of values of a hash of a namespace: several times that of the
+// namespaces in one chunk.
+const namespaceBits = 1024
+
 // chunk holds consecutive events of a topic. The writer appends in place, beyond the n that readers
 // have loaded.
 type chunk struct {
 	first uint64 // index of the first event
 	n     atomic.Int32
 	slots atomic.Pointer[[chunkEvents]*Event] // nil once evicted, so that old views keep no events
+	// namespaces has the bits of the namespaces of all events that n counts, so that a reader of
+	// another namespace need not look at them: each takes a miss of the processor's cache.
+	namespaces [namespaceBits / 64]atomic.Uint64
 
 	// Used by the writer only.
 	last  uint64
@@ -36,7 +43,11 @@ func (c *chunk) events() ([]*Event, bool) {
 
 func (c *chunk) open() bool { return c.n.Load() < chunkEvents && c.bytes < chunkBytes }
 
-func (c *chunk) append(e *Event, size int64) {
+// mayHave reports whether an event may be in the namespace with a bit.
+func (c *chunk) mayHave(bit int) bool { return c.namespaces[bit/64].Load()>>(bit%64)&1 != 0 }
+
+func (c *chunk) append(e *Event, size int64, bit int) {
+	c.namespaces[bit/64].Or(1 << (bit % 64))
 	n := c.n.Load()
 	c.slots.Load()[n] = e
 	c.last = e.Index
@@ -75,15 +86,15 @@ func newTopic(floor, origin uint64) *topic {
 
 func (t *topic) restart(floor, origin uint64) { t.view.Store(&view{floor: floor, origin: origin}) }
 
-func (t *topic) append(e *Event, size int64) {
+func (t *topic) append(e *Event, size int64, bit int) {
 	v := t.view.Load()
 	if n := len(v.chunks); n > 0 && v.chunks[n-1].open() {
-		v.chunks[n-1].append(e, size)
+		v.chunks[n-1].append(e, size, bit)
 		return
 	}
 	c := &chunk{first: e.Index}
 	c.slots.Store(new([chunkEvents]*Event))
-	c.append(e, size)
+	c.append(e, size, bit)
 	t.view.Store(&view{floor: v.floor, origin: v.origin, chunks: append(v.chunks, c)})
 }
 
