@@ -108,11 +108,11 @@ func TestPacedFollowerGetsFewAppends(t *testing.T) {
 		p.expect(1, appendInterval)
 		all := func(uint64) uint64 { return p.last }
 		p.node.SetCommitted(all)
-		time.Sleep(commitPause - 1)
+		time.Sleep(commitPause - time.Nanosecond)
 		synctest.Wait()
 		p.expectSent(p.sent)
 		p.node.SetCommitted(all) // for the race detector, which does not know of the clock
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if req := p.expectSent(p.sent + 1); len(req.Entries) != 0 || req.LeaderCommitIndex != p.last {
 			p.t.Errorf("sent %+v", req)
