@@ -8,8 +8,8 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// Idle watches over HTTP/2 have left the handler of their request, whose stack would take several
-// times their memory.
+// Idle watches over HTTP/2 have left the handler of their request, whose stack takes
+// twice that of their own goroutine.
 func TestIdleWatchesLeaveTheHandler(t *testing.T) {
 	const watches = 20
 	s := testserver.Start(t, nil)

@@ -42,19 +42,18 @@ func (r *resource) watch(c *route.Call) error {
 	if err != nil {
 		return err
 	}
+	kind, encoder, head := r.streamed(&as)
+	markRow := ""
+	if as.rows != nil && opts.initial {
+		if markRow, err = as.rows.MarkRow(c.Now); err != nil {
+			return err
+		}
+	}
 	held, drop, err := r.holdSelector(c, opts.selector)
 	if err != nil {
 		return err
 	}
 	opts.selector = held
-	kind, encoder, head := r.streamed(&as)
-	markRow := ""
-	if as.rows != nil && opts.initial {
-		if markRow, err = as.rows.MarkRow(c.Now); err != nil {
-			drop()
-			return err
-		}
-	}
 	c.Next, err = r.streams.Begin(c.R.Context(), c.W, watch.Options{
 		Projection: watch.Projection{Kind: kind, Form: as.form, Encoder: encoder, Table: head, Selector: opts.selector},
 		MarkRow:    markRow,

@@ -25,7 +25,8 @@ func Run(ctx context.Context, pids []int, workers, ops int, do func(ctx context.
 	return RunPaced(ctx, pids, workers, ops, 0, do)
 }
 
-// RunPaced is Run with an interval between the beginnings of operations, as far as workers are free.
+// RunPaced is Run with an interval between the beginnings of operations, as far as workers are
+// free.
 func RunPaced(ctx context.Context, pids []int, workers, ops int, interval time.Duration, do func(ctx context.Context, i int) (code int, err error)) (Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -57,7 +57,7 @@ func NewConn(dial Dial, fallback grpc.ClientConnInterface, tooLarge func()) *Con
 }
 
 // Close ends the calls under way. Streams end with their contexts. A connection that the transport
-// has closed already, because a write on it failed, is no error.
+// has closed already, for instance because a write on it failed, is no error.
 func (c *Conn) Close() error {
 	c.closed.Store(true)
 	c.mu.Lock()

@@ -32,7 +32,7 @@ func NewServer(decide DecideFunc, reg prometheus.Registerer) *Server {
 const lastTimeout = time.Second
 
 // End makes the server accept no further writes. Each stream ends once all accepted writes have
-// results, with a message that says so, and the client has closed it.
+// results, with a message that says so, and the client has closed it or lastTimeout has passed.
 func (s *Server) End() { s.endOnce.Do(func() { close(s.ending) }) }
 
 // Serve responds to the writes of one stream until either side ends it.

@@ -46,14 +46,14 @@ func newPipeline(inner raft.AppendPipeline, t *Raft, follower raft.ServerID) *pi
 		responses: make(chan raft.AppendFuture), announced: make(chan []*raft.Log, 1), closed: make(chan struct{}),
 		pacer: newPacer(),
 	}
-	p.pacer.nonvoter.Store(t.isNonvoter(follower))
 	p.work.Go(p.run)
 	p.work.Go(p.sendEarly)
 	t.pipelines.add(p)
 	return p
 }
 
-// AppendEntries implements raft.AppendPipeline. It may return some time after it has sent the request.
+// AppendEntries implements raft.AppendPipeline. It may return some time after it has sent the
+// request (pace).
 func (p *pipeline) AppendEntries(req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
 	p.pacer.nonvoter.Store(p.transport.isNonvoter(p.follower))
 	future, err := p.append(req, resp)
