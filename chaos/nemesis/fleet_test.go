@@ -102,6 +102,13 @@ func (f *fleet) change(name, what string, fits func(*state) bool, do func(*state
 func runs(s *state) bool  { return s.running }
 func ended(s *state) bool { return !s.running }
 
+// exit makes a node end by itself, whatever else the goroutines of injections do meanwhile.
+func (f *fleet) exit(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.states[name].running = false
+}
+
 func (f *fleet) Kill(_ context.Context, name string) error {
 	return f.change(name, "kill", runs, func(s *state) { s.running = false })
 }

@@ -268,7 +268,7 @@ func TestSuspectsAreStartedForAQuorum(t *testing.T) {
 		if _, err := n.Inject(t.Context(), named(t, "delete-data")); err != nil {
 			t.Fatal(err)
 		}
-		f.states[sick].running = false // it was ending when the injection was healed
+		f.exit(sick) // it was ending when the injection was healed
 		if err := n.HealAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
