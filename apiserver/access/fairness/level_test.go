@@ -314,6 +314,10 @@ func TestFlowsShareEvenly(t *testing.T) {
 		ended := make(chan struct{})
 		count := make(chan int, 100)
 		const few, many = 200, 2000
+		users := [2]string{"few", "many"}
+		for n := 0; d.hand(users[0])&d.hand(users[1]) != 0; n++ { // one in two pairs shares a queue
+			users[1] = fmt.Sprint("many", n)
+		}
 		for i := range few + many {
 			flow, cost := 0, 1
 			if i >= few {
@@ -322,7 +326,7 @@ func TestFlowsShareEvenly(t *testing.T) {
 			go func() {
 				for ctx.Err() == nil {
 					var s Seat
-					if d.Enter(ctx, &Request{User: fmt.Sprint("flow", flow), Cost: cost}, &s) == nil {
+					if d.Enter(ctx, &Request{User: users[flow], Cost: cost}, &s) == nil {
 						count <- flow
 						time.Sleep(time.Millisecond)
 					}
