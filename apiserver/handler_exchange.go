@@ -94,14 +94,20 @@ func (x *exchange) Count(bytes int64) { x.bytes += bytes }
 // runNext runs what is left to do for a call: after ServeHTTP has returned, if the request came over
 // HTTP/2, or else at once.
 func (h *handler) runNext(x *exchange) (later bool) {
-	w, later := x.ResponseWriter.(interface{ Then(next func()) })
+	w, later := x.ResponseWriter.(interface{ Then(next func() bool) })
 	if !later {
 		x.call.Next()
 		return false
 	}
-	w.Then(func() {
-		defer func() { h.finish(x, recover()) }()
-		x.call.Next()
+	w.Then(func() (done bool) {
+		paused := false
+		defer func() {
+			if !paused {
+				h.finish(x, recover())
+			}
+		}()
+		paused = !x.call.Next()
+		return !paused
 	})
 	return true
 }

@@ -34,7 +34,7 @@ func TestStreamsOfAConnectionShareADispatcher(t *testing.T) {
 	s := testserver.Start(t, nil)
 	cms := namespace(t, s, "fan-out")
 	after := version(t, s.Do("POST", cms, labelled("first", "x")).Body)
-	idle := gauge(t, s, "quorate_apiserver_watch_riding") // streams of the server itself
+	idle := gauge(t, s, "quorate_apiserver_watch_idle") // streams of the server itself
 	const count = 20
 	streams := make([]*stream, count)
 	for i := range streams {
@@ -47,7 +47,7 @@ func TestStreamsOfAConnectionShareADispatcher(t *testing.T) {
 	}
 	defer alone.CloseIdleConnections()
 	defer resp.Body.Close()
-	s.Eventually("idle streams", func() bool { return gauge(t, s, "quorate_apiserver_watch_riding") == idle+count })
+	s.Eventually("idle streams", func() bool { return gauge(t, s, "quorate_apiserver_watch_idle") == idle+count })
 	created := s.Do("POST", cms, labelled("m", "x")).Body
 	changed := s.Do("PUT", cms+"/m", labelled("m", "y")).Body
 	for i, w := range streams {

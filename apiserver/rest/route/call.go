@@ -50,8 +50,8 @@ type Call struct {
 	Statuses *negotiate.Statuses
 
 	// Next is what is left to do after the endpoint has served the call, nil for nothing: the changes
-	// of a watch. It runs with a small stack, because watches wait for long.
-	Next func()
+	// of a watch. If it returns false, it will ask for its next run by itself (response.Resume of h2).
+	Next func() (done bool)
 
 	// Recording keeps the bodies for the audit log; nil unless its policy asks for them.
 	Recording *audit.Recording

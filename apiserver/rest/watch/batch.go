@@ -54,7 +54,7 @@ func (s *source) encode(cache *encodingCache, limit int) *batch {
 		}
 		f, err := s.frame(head, eventHead, object, s.first && b.count == 0, s.at, cache)
 		if err != nil || len(b.bytes)+f.size() > limit {
-			return b // the handler sends the events itself and reports the error of an object
+			return b // the stream sends the events itself and reports the error of an object
 		}
 		// Grow once for all pieces of the frame.
 		b.bytes = f.appendTo(slices.Grow(b.bytes, f.size()))

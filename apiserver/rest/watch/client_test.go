@@ -19,6 +19,7 @@ import (
 // client is the response writer and the client of one stream. It records the bytes sent and how
 // they were sent, and implements enqueuer.
 type client struct {
+	resumable
 	header     http.Header
 	connection any
 	onEnqueue  func() // if set, called before each TryEnqueue

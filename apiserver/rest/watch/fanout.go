@@ -2,8 +2,10 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
+	"time"
 
 	"quorate/raftstore/history"
 )
@@ -16,6 +18,8 @@ type enqueuer interface {
 	Pending() bool
 	// Connection identifies the connection of the response.
 	Connection() any
+	// Resume makes the follow function of the stream run again.
+	Resume()
 }
 
 // enqueuerOf returns the enqueuer that w is or wraps, or nil if there is none.
@@ -36,146 +40,152 @@ func enqueuerOf(w http.ResponseWriter) enqueuer {
 // that were enqueued past it.
 type byteCounter interface{ Count(bytes int64) }
 
-// fanout serves the streams of one connection that follow one resource. The handler of one idle
-// stream, the dispatcher, waits for changes and enqueues them for all idle streams. The handlers of
-// the others, the subscribers, sleep, because waking thousands of handlers for each event would
-// cost several times as much as sending it. Changes that cannot concern any of the streams do not
-// wake the dispatcher, and it looks only at the streams that a change may concern (interestOf).
+// fanout serves the streams of one connection that follow one resource. The goroutine of one idle
+// stream, the dispatcher, waits for changes and enqueues them for all idle streams. The others, the
+// parked ones, have no goroutine, because waking thousands for each event would cost several times
+// as much as sending it, and their stacks would take as much memory as all else. Changes that cannot
+// concern any of the streams do not wake the dispatcher, and it looks only at the streams that a
+// change may concern (interestOf).
 type fanout struct {
+	key     fanoutKey
 	members int // streams that hold a subscriber of this fan-out; guarded by fanouts.mu
-	// listener has the interest of each member, also of those whose handlers are busy.
+	// listener has the interest of each member, also of those that are busy.
 	listener *history.Listener
 
 	mu          sync.Mutex
-	dispatching bool // some handler is the dispatcher, or has been chosen to be
-	subscribers []*subscriber
+	dispatching bool // some member is the dispatcher, or has been chosen to be
+	parked      []*subscriber
 	byInterest  history.Index[*subscriber] // the same subscribers
 	changes     *history.Cursor            // over the whole resource
-	// served is the index up to which all subscribers have their changes. The cursors of those that
+	// served is the index up to which all parked have their changes. The cursors of those that
 	// no change has concerned lately are behind it.
 	served  uint64
 	batches batches // encoded during the current pass
 }
 
-// subscriber is the membership of one stream in a fan-out. While the subscriber is in
-// fanout.subscribers, the dispatcher uses its stream, cursor and response under fanout.mu;
-// otherwise only its handler does.
+// subscriber is the membership of one stream in a fan-out. While the subscriber is in fanout.parked,
+// its stream has no goroutine, and the dispatcher uses the stream, cursor and response under
+// fanout.mu; otherwise only the goroutine of the stream does.
 type subscriber struct {
 	fanout   *fanout
 	stream   *Stream
 	changes  *history.Cursor
 	interest history.Interest // in a superset of the changes that the stream sends
-	index    int              // in fanout.subscribers; -1 when not in it
+	index    int              // in fanout.parked; -1 when not in it
+	timer    *time.Timer      // ends the parking; nil before the first with a deadline
 
-	unsent []*history.Event // for the handler to send; set before it is woken
-	// wake receives one value after another handler has removed the subscriber: true if its handler
-	// is to be the dispatcher, false if it is to send unsent or to read history.
-	wake chan bool
+	// What the stream has to do when it goes on, set before it is resumed.
+	unsent    []*history.Event // to send first
+	appointed bool             // be the dispatcher
 }
 
-// next returns changes that the stream's handler must send itself, as Cursor.Next does. It does not
-// return changes that a dispatcher has enqueued.
-func (st *Stream) next(ctx context.Context, changes *history.Cursor) ([]*history.Event, error) {
-	if st.subscriber == nil {
+// errParked means that the stream has been parked, so that its goroutine must end without another
+// look at it.
+var errParked = errors.New("the stream is parked")
+
+// next returns changes that the stream's goroutine must send itself, as Cursor.Next does. It does
+// not return changes that a dispatcher has enqueued. If the error is errParked, the goroutine must
+// end.
+func (st *Stream) next(ctx context.Context) ([]*history.Event, error) {
+	s, changes := st.following.subscriber, st.following.changes
+	if s == nil {
 		return changes.Next(ctx)
 	}
 	for {
+		if events := s.takeUnsent(); len(events) > 0 {
+			return events, nil
+		}
+		if s.appointed {
+			s.appointed = false
+			if err := s.fanout.dispatch(ctx, s); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		events, err := changes.Ready(ctx)
 		if err != nil || len(events) > 0 {
 			return events, err
 		}
-		events, err = st.subscriber.wait(ctx)
-		if err != nil || len(events) > 0 {
+		if events, err = s.park(ctx); err != nil || len(events) > 0 {
 			return events, err
 		}
 	}
 }
 
-// wait blocks until the handler has work to do. Meanwhile the handler either is the dispatcher or
-// sleeps as a subscriber. wait returns the events that the handler must send, because they came
-// before it could subscribe or could not be enqueued. If it returns no events and a nil error, the
-// handler must read the missed events from the history. If ctx ends, wait returns its error.
-func (s *subscriber) wait(ctx context.Context) ([]*history.Event, error) {
-	s.stream.streams.metrics.idle.Inc()
-	defer s.stream.streams.metrics.idle.Dec()
+// park makes an idle stream the dispatcher, or parks it until the dispatcher cannot enqueue its
+// changes or ctx ends. It returns events instead if they came before it could do so, or ctx's error.
+func (s *subscriber) park(ctx context.Context) ([]*history.Event, error) {
 	f := s.fanout
 	f.mu.Lock()
-	// Polling under the lock catches changes that came before the dispatcher could see the
-	// subscriber.
+	defer f.mu.Unlock()
+	// The lock is what makes these checks see all that came before the dispatcher and interrupt
+	// could see that the stream is parked.
 	events, reached := s.changes.Poll()
-	if len(events) > 0 || !reached {
-		f.mu.Unlock()
+	switch {
+	case len(events) > 0 || !reached:
 		return events, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case !f.dispatching:
+		f.dispatching, s.appointed = true, true
+		return nil, nil
 	}
-	dispatcher := !f.dispatching
-	if dispatcher {
-		f.dispatching = true
-	} else {
-		f.add(s)
+	f.add(s)
+	if due, ok := ctx.Deadline(); ok {
+		s.interruptAt(due)
 	}
-	f.mu.Unlock()
-	if !dispatcher {
-		var err error
-		if dispatcher, err = s.sleep(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if dispatcher {
-		return f.dispatch(ctx, s)
-	}
-	return s.takeUnsent(), nil
+	return nil, errParked
 }
 
-// takeUnsent returns and clears the events that the handler has to send.
+// interruptAt ends the parking at a time. mu is held.
+func (s *subscriber) interruptAt(due time.Time) {
+	if s.timer == nil {
+		s.timer = time.AfterFunc(time.Until(due), s.interrupt)
+		return
+	}
+	s.timer.Reset(time.Until(due))
+}
+
+// interrupt resumes the stream if it is parked, for instance because its context has ended.
+func (s *subscriber) interrupt() {
+	f := s.fanout
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s.index >= 0 {
+		f.skipOthers(s)
+		f.resume(s)
+	}
+}
+
+// takeUnsent returns and clears the events that the stream has to send.
 func (s *subscriber) takeUnsent() []*history.Event {
 	unsent := s.unsent
 	s.unsent = nil
 	return unsent
 }
 
-// sleep waits until another handler wakes this one, and reports whether it is now the dispatcher.
-// If ctx ends first, sleep removes the subscriber and returns the error of ctx.
-func (s *subscriber) sleep(ctx context.Context) (dispatcher bool, err error) {
-	select {
-	case dispatcher = <-s.wake:
-		return dispatcher, nil
-	case <-ctx.Done():
-	}
-	f := s.fanout
-	f.mu.Lock()
-	subscribed := s.index >= 0
-	if subscribed {
-		f.remove(s)
-		f.skipOthers(s)
-	}
-	f.mu.Unlock()
-	if subscribed {
-		return false, ctx.Err()
-	}
-	// Another handler has removed the subscriber; it may have made it the dispatcher.
-	return <-s.wake, nil
-}
-
 // dispatch enqueues changes for all streams of the fan-out until ctx ends or the dispatcher's own
-// stream needs its handler. It then appoints the next dispatcher, and returns the events that the
-// handler must send, or ctx's error.
-func (f *fanout) dispatch(ctx context.Context, s *subscriber) ([]*history.Event, error) {
+// stream has unsent changes or must read history. It then appoints the next dispatcher, and returns
+// ctx's error.
+func (f *fanout) dispatch(ctx context.Context, s *subscriber) error {
+	defer f.appoint()
+	idle := s.stream.streams.metrics.idle
+	idle.Inc()
+	defer idle.Dec()
 	for ctx.Err() == nil {
 		if !f.deliver(s) {
-			f.appoint()
-			return s.takeUnsent(), nil
+			return nil
 		}
 		f.listener.Await(ctx)
 	}
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.skipOthers(s)
-	f.mu.Unlock()
-	f.appoint()
-	return nil, ctx.Err()
+	return ctx.Err()
 }
 
 // deliver enqueues the new changes of all streams. It returns false if the dispatcher's own stream
-// needs its handler.
+// has unsent changes or must read history.
 func (f *fanout) deliver(dispatcher *subscriber) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -190,7 +200,7 @@ func (f *fanout) deliver(dispatcher *subscriber) bool {
 		if len(events) == 0 {
 			break
 		}
-		f.byInterest.Concerned(events, func(_ *history.Event, s *subscriber) { f.deliverOrWake(s) })
+		f.byInterest.Concerned(events, func(_ *history.Event, s *subscriber) { f.deliverOrResume(s) })
 	}
 	dispatcher.changes.Skip(f.served)
 	ok := f.deliverTo(dispatcher)
@@ -199,29 +209,28 @@ func (f *fanout) deliver(dispatcher *subscriber) bool {
 	return ok
 }
 
-// deliverToAll enqueues the new changes of all subscribers when memory no longer holds all changes
+// deliverToAll enqueues the new changes of all parked streams when memory no longer holds all changes
 // of the resource after f.changes. It then moves f.changes to the changes after these.
 func (f *fanout) deliverToAll() {
-	applied := f.listener.Applied() // before the subscribers read, so that no change is missed
-	for i := 0; i < len(f.subscribers); {
-		s := f.subscribers[i]
-		if f.deliverOrWake(s); s.index == i { // otherwise another subscriber is at i now
+	applied := f.listener.Applied() // before the streams are read, so that no change is missed
+	for i := 0; i < len(f.parked); {
+		s := f.parked[i]
+		if f.deliverOrResume(s); s.index == i { // otherwise another stream is at i now
 			i++
 		}
 	}
 	f.changes.Skip(applied)
 }
 
-// deliverOrWake enqueues the new changes of a subscriber, or removes it and wakes its handler.
-func (f *fanout) deliverOrWake(s *subscriber) {
+// deliverOrResume enqueues the new changes of a parked stream, or resumes it.
+func (f *fanout) deliverOrResume(s *subscriber) {
 	s.changes.Skip(f.served)
 	if !f.deliverTo(s) {
-		f.remove(s)
-		s.wake <- false
+		f.resume(s)
 	}
 }
 
-// deliverTo enqueues the new changes of one stream. It returns false if the handler of the stream
+// deliverTo enqueues the new changes of one stream. It returns false if the goroutine of the stream
 // has to go on: with unsent, or by reading changes that memory no longer holds. mu is held.
 func (f *fanout) deliverTo(s *subscriber) bool {
 	for {
@@ -237,42 +246,49 @@ func (f *fanout) deliverTo(s *subscriber) bool {
 }
 
 // skipOthers advances the cursor of a member past the changes that did not concern it, so that its
-// handler need not read them. All changes before them must have been delivered to the member: mu is
+// goroutine need not read them. All changes before them must have been delivered to the member: mu is
 // held, and no pass is going on.
 func (f *fanout) skipOthers(s *subscriber) {
 	f.served = max(f.served, f.listener.Quiet())
 	s.changes.Skip(f.served)
 }
 
-// appoint removes a subscriber and wakes its handler as the dispatcher, if there is a subscriber.
+// appoint resumes a parked stream as the dispatcher, if there is one.
 func (f *fanout) appoint() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.subscribers) == 0 {
+	if len(f.parked) == 0 {
 		f.dispatching = false
 		return
 	}
-	s := f.subscribers[len(f.subscribers)-1]
-	f.remove(s)
-	s.wake <- true
+	s := f.parked[len(f.parked)-1]
+	s.appointed = true
+	f.resume(s)
 }
 
-// add adds a subscriber. mu is held.
+// add parks a stream. mu is held.
 func (f *fanout) add(s *subscriber) {
-	s.index = len(f.subscribers)
-	f.subscribers = append(f.subscribers, s)
+	s.index = len(f.parked)
+	f.parked = append(f.parked, s)
 	f.byInterest.Add(s.interest, s)
+	s.stream.streams.metrics.idle.Inc()
 }
 
-// remove removes a subscriber and moves the last one to its index. mu is held.
-func (f *fanout) remove(s *subscriber) {
-	last := len(f.subscribers) - 1
-	moved := f.subscribers[last]
-	f.subscribers[s.index], moved.index = moved, s.index
-	f.subscribers[last] = nil
-	f.subscribers = f.subscribers[:last]
+// resume starts the goroutine of a parked stream, and moves the last parked one to its index. mu is
+// held.
+func (f *fanout) resume(s *subscriber) {
+	last := len(f.parked) - 1
+	moved := f.parked[last]
+	f.parked[s.index], moved.index = moved, s.index
+	f.parked[last] = nil
+	f.parked = f.parked[:last]
 	s.index = -1
 	f.byInterest.Remove(s.interest, s)
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.stream.streams.metrics.idle.Dec()
+	s.stream.enqueuer.Resume()
 }
 
 // fanouts holds the fan-outs that have members.
@@ -287,30 +303,37 @@ type fanoutKey struct {
 	resource   string
 }
 
-// join makes a stream a member of its fan-out and returns its subscriber, which is nil if the
-// response is no enqueuer. The caller must call leave when the stream ends.
-func (all *fanouts) join(st *Stream, changes *history.Cursor) (s *subscriber, leave func()) {
+// join makes a stream a member of its fan-out, until leave, and returns its subscriber, which is nil
+// if the response is no enqueuer.
+func (all *fanouts) join(st *Stream, changes *history.Cursor) *subscriber {
 	if st.enqueuer == nil {
-		return nil, func() {}
+		return nil
 	}
 	key := fanoutKey{st.enqueuer.Connection(), changes.Resource()}
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	f := all.open[key]
 	if f == nil {
-		f = new(fanout)
+		f = &fanout{key: key}
 		f.listener, f.changes = changes.Listen()
 		all.open[key] = f
 	}
 	f.members++
-	s = &subscriber{fanout: f, stream: st, changes: changes, interest: interestOf(st, changes), index: -1, wake: make(chan bool, 1)}
+	s := &subscriber{fanout: f, stream: st, changes: changes, interest: interestOf(st, changes), index: -1}
 	f.listener.Add(s.interest)
-	return s, func() {
-		f.listener.Remove(s.interest)
-		all.mu.Lock()
-		defer all.mu.Unlock()
-		if f.members--; f.members == 0 {
-			delete(all.open, key)
-		}
+	return s
+}
+
+// leave ends a membership. The stream is not parked.
+func (all *fanouts) leave(s *subscriber) {
+	f := s.fanout
+	if s.appointed { // and has ended instead
+		f.appoint()
+	}
+	f.listener.Remove(s.interest)
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if f.members--; f.members == 0 {
+		delete(all.open, f.key)
 	}
 }

@@ -72,6 +72,7 @@ func TestSubscribersSeeEveryChangeOnce(t *testing.T) {
 // checker is a client that checks the order of the events it receives and disconnects after the
 // last one that it wants. It refuses about one batch in ten.
 type checker struct {
+	resumable
 	t            *testing.T
 	after, until uint64
 	connection   any

@@ -28,12 +28,12 @@ func newMetrics(reg prometheus.Registerer, s *Streams) *metrics {
 			Help: "Watch requests refused because of the bound on open streams.",
 		}),
 		idle: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "quorate_apiserver_watch_riding",
+			Name: "quorate_apiserver_watch_idle",
 			Help: "Idle HTTP/2 watch streams. One of each connection and resource waits for changes on behalf of the others.",
 		}),
 		returned: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_watch_returned_total",
-			Help: "Batches that an idle stream's own handler had to send: too large, or the client had not read the batch before.",
+			Help: "Batches that an idle stream's own goroutine had to send: too large, or the client had not read the batch before.",
 		}),
 		cache: cacheMetrics{
 			encoded: prometheus.NewCounter(prometheus.CounterOpts{

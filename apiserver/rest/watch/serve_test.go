@@ -5,11 +5,31 @@ import (
 	"net/http"
 )
 
+// resumable is the part of a fake enqueuer that runs the follow function of its stream, as package
+// h2 does.
+type resumable struct{ run func() }
+
+func (r *resumable) runs(run func()) { r.run = run }
+
+// Resume implements enqueuer.
+func (r *resumable) Resume() { go r.run() }
+
 // serve runs a stream until its end.
 func (s *Streams) serve(ctx context.Context, w http.ResponseWriter, opts Options) error {
 	follow, err := s.Begin(ctx, w, opts)
-	if follow != nil {
-		follow()
+	if follow == nil {
+		return err
 	}
-	return err
+	done := make(chan struct{})
+	run := func() {
+		if follow() {
+			close(done)
+		}
+	}
+	if e, ok := enqueuerOf(w).(interface{ runs(run func()) }); ok {
+		e.runs(run)
+	}
+	go run()
+	<-done
+	return nil
 }

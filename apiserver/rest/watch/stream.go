@@ -87,7 +87,7 @@ type Stream struct {
 	sent       int          // events
 	enqueued   int64        // bytes
 	err        error        // of the writer; nothing is written after it
-	subscriber *subscriber  // nil if enqueuer is nil
+	following  following
 
 	buffers buffers
 	failed  error // an object could not be converted or encoded; it ends the stream
@@ -96,9 +96,12 @@ type Stream struct {
 // Begin sends the initial objects of a stream. follow then sends the changes, until the client
 // disconnects or does not read, the timeout or the credential expires, the credential is withdrawn,
 // the server drains, the End is reached, history closes or an error occurs, which it sends as the
-// last event. follow is nil if the stream has ended already. An error means that Begin has refused
-// the stream and has sent nothing.
-func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options) (follow func(), err error) {
+// last event. It returns false if the stream is idle and needs no goroutine. The stream then calls
+// Resume of the response, which may be before follow has returned, to have follow called again.
+//
+// follow is nil if the stream has ended already. An error means that Begin has refused the stream
+// and has sent nothing.
+func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options) (follow func() (done bool), err error) {
 	if opts.Encoder == nil && opts.Form.Binary() {
 		opts.Encoder = protobufEncoder{opts.Kind}
 	}
@@ -127,11 +130,9 @@ func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options
 		st.failUnlessBroken(err)
 		return nil, nil
 	}
+	st.beginFollowing(changes)
 	follows = true
-	return func() {
-		defer st.end()
-		st.failUnlessBroken(st.follow(st.ctx, changes))
-	}, nil
+	return st.follow, nil
 }
 
 // begin sends the initial objects. It returns the changes that follow; nil if the stream is to end,
@@ -159,6 +160,7 @@ func (st *Stream) failUnlessBroken(err error) {
 
 // end releases what the stream holds, after its last event.
 func (st *Stream) end() {
+	st.endFollowing()
 	st.streams.metrics.events.Add(float64(st.sent))
 	if c, ok := st.w.(byteCounter); ok {
 		c.Count(st.enqueued)
@@ -229,85 +231,6 @@ func (st *Stream) sendInitial(ctx context.Context, start Start) error {
 		st.bookmark(start.After, initialEventsEnd)
 	}
 	st.buffers.object = nil // streams live long, and the encodings of changes are shared
-	return st.flush()
-}
-
-// follow sends changes until the stream ends.
-func (st *Stream) follow(ctx context.Context, changes *history.Cursor) error {
-	exists, stop := st.opts.End.bound(ctx) // ends with the collection, too
-	defer stop()
-	subscriber, leave := st.streams.fanouts.join(st, changes)
-	defer leave()
-	st.subscriber = subscriber
-	err := st.sendFirst(exists, changes)
-	for err == nil && exists.Err() == nil {
-		err = st.followToBookmark(exists, changes)
-	}
-	if err = endError(exists, err); err != nil {
-		return err
-	}
-	if end := st.opts.End; end != nil && end.Reached() {
-		return endError(ctx, st.sendUntil(ctx, end, changes))
-	}
-	return st.sendLastBookmark(ctx, changes)
-}
-
-// sendFirst makes a stream that takes bookmarks and has sent nothing yet send an event before it
-// waits: the changes that history has, or else a bookmark (D25). A client-go cache lists all
-// objects again after a stream that ends within a second without an event.
-func (st *Stream) sendFirst(ctx context.Context, changes *history.Cursor) error {
-	for st.opts.Bookmarks && st.sent == 0 {
-		events, err := changes.Ready(ctx)
-		if err != nil {
-			return err
-		}
-		for _, e := range events {
-			st.event(e)
-		}
-		if len(events) == 0 {
-			st.bookmark(changes.Position(), "")
-		}
-		if err := st.flush(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// followToBookmark sends changes until the next bookmark is due, and the bookmark (D25).
-func (st *Stream) followToBookmark(ctx context.Context, changes *history.Cursor) error {
-	wait := ctx
-	if st.opts.Bookmarks {
-		var cancel context.CancelFunc
-		wait, cancel = context.WithTimeout(ctx, bookmarkEvery)
-		defer cancel()
-	}
-	for {
-		events, err := st.next(wait, changes)
-		if err != nil && wait.Err() != nil && ctx.Err() == nil {
-			st.bookmark(changes.Position(), "")
-			return st.flush()
-		}
-		if err != nil {
-			return err
-		}
-		for _, e := range events {
-			st.event(e)
-		}
-		if err := st.flush(); err != nil {
-			return err
-		}
-	}
-}
-
-// sendLastBookmark sends a bookmark before the end of a stream that takes bookmarks, unless the
-// client has disconnected (D25). So even a very short stream has sent an event: a client-go cache
-// lists all objects again after a stream that ends within a second without one.
-func (st *Stream) sendLastBookmark(ctx context.Context, changes *history.Cursor) error {
-	if !st.opts.Bookmarks || errors.Is(context.Cause(ctx), context.Canceled) {
-		return nil
-	}
-	st.bookmark(changes.Position(), "")
 	return st.flush()
 }
 

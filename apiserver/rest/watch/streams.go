@@ -82,7 +82,7 @@ func (s *Streams) Run(ctx context.Context) error {
 }
 
 // cutStuck ends the streams whose client has not read an event for stuckTicks, and fails their
-// writes. It holds the lock so that no handler returns meanwhile, after which the response
+// writes. It holds the lock so that no stream ends meanwhile, after which the response
 // controller must not be used.
 func (s *Streams) cutStuck(now int64) {
 	s.mu.Lock()
@@ -102,7 +102,7 @@ func (s *Streams) cutStuck(now int64) {
 		// A write that blocks fails, and the handler returns. An error means that the connection is
 		// closed already.
 		_ = http.NewResponseController(stream.w).SetWriteDeadline(time.Now().Add(-time.Second))
-		stream.cancel(errStuck) // for a subscriber, whose handler sleeps
+		stream.cancel(errStuck) // for a parked stream
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // response is the http.ResponseWriter of a stream. Only the handler may use it, except for the
-// deadlines, TryEnqueue, Pending and Connection.
+// deadlines, TryEnqueue, Pending, Connection and Resume.
 type response struct {
 	st         *stream
 	account    Account // nil if nobody is charged
@@ -25,7 +25,7 @@ type response struct {
 	headerSent bool // or queued
 	headOnly   bool // the request's method is HEAD
 	finished   bool
-	next       func() // see Then; nil if there is nothing left to do
+	next       func() (done bool) // see Then; nil if there is nothing left to do
 }
 
 // scratch holds the encoded header and the body bytes that a handler has written and not sent.
@@ -312,9 +312,15 @@ func (w *response) SetWriteDeadline(t time.Time) error {
 func (w *response) Charge(a Account) { w.account = a }
 
 // Then makes next run once the handler has returned, as if the handler called it last, on a
-// goroutine of its own. The stack of that goroutine is much smaller than that of a handler which
-// waits within many calls, which matters for responses that wait for long.
-func (w *response) Then(next func()) { w.next = next }
+// goroutine of its own. The response ends when next returns true. If it returns false, the response
+// stays open until Resume makes next run again. A response that waits for long so costs no
+// goroutine, and no stack, meanwhile.
+func (w *response) Then(next func() (done bool)) { w.next = next }
+
+// Resume makes the function of Then run again, once, on a goroutine of its own. It must be called
+// once for each time that the function returns false, and may be called before it does so. Any
+// goroutine may call it.
+func (w *response) Resume() { go w.st.runNext() }
 
 // EnableFullDuplex implements the method that http.ResponseController looks for. HTTP/2 is always
 // full duplex.

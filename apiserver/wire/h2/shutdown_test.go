@@ -52,10 +52,12 @@ func TestShutdown(t *testing.T) {
 		_, _ = io.WriteString(w, "whole")
 	})
 	later := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.(*response).Then(func() { handler(w, r) })
+		w.(*response).Then(func() bool { handler(w, r); return true })
 	})
+	paused := pausing(false, handler)
 	for name, handler := range map[string]http.Handler{
 		"request_under_way_is_finished": handler, "request_with_something_left_to_do_is_finished": later,
+		"paused_request_is_finished": paused,
 	} {
 		t.Run(name, func(t *testing.T) { shutDownUnderWay(t, handler, begun, finish) })
 	}

@@ -195,19 +195,26 @@ func (st *stream) run(h http.Handler) {
 		}
 	}()
 	h.ServeHTTP(&st.response, st.req)
-	if next := st.response.next; next != nil {
+	if st.response.next != nil {
 		continued = true
-		go st.runNext(next)
+		go st.runNext()
 		return
 	}
 	st.response.finish()
 }
 
-// runNext is the goroutine of what a handler left to do (response.Then).
-func (st *stream) runNext(next func()) {
-	defer func() { st.endHandler(recover()) }()
-	next()
-	st.response.finish()
+// runNext is the goroutine of what a handler left to do (response.Then). If that is not done, the
+// next goroutine may already run, so this one no longer uses the stream.
+func (st *stream) runNext() {
+	paused := false
+	defer func() {
+		if !paused {
+			st.endHandler(recover())
+		}
+	}()
+	if paused = !st.response.next(); !paused {
+		st.response.finish()
+	}
 }
 
 // endHandler ends the goroutine of a handler that has returned, or panicked for a reason.

@@ -1,0 +1,140 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"quorate/raftstore/history"
+)
+
+// following is what a stream has once its initial objects have been sent.
+type following struct {
+	changes    *history.Cursor
+	exists     context.Context // ends with the context of the stream and with the collection
+	release    func()          // releases exists
+	subscriber *subscriber     // nil if the response is no enqueuer
+	unlisten   func() bool     // stops waiting for the end of exists; nil if there is no subscriber
+	bookmarkAt time.Time       // when the next bookmark is due, if the stream takes them
+}
+
+// beginFollowing makes the stream ready for follow.
+func (st *Stream) beginFollowing(changes *history.Cursor) {
+	f := &st.following
+	f.changes, f.bookmarkAt = changes, time.Now().Add(bookmarkEvery)
+	f.exists, f.release = st.opts.End.bound(st.ctx)
+	if f.subscriber = st.streams.fanouts.join(st, changes); f.subscriber != nil {
+		f.unlisten = context.AfterFunc(f.exists, f.subscriber.interrupt)
+	}
+}
+
+// endFollowing releases what beginFollowing has made, if anything.
+func (st *Stream) endFollowing() {
+	f := &st.following
+	if f.subscriber != nil {
+		f.unlisten()
+		st.streams.fanouts.leave(f.subscriber)
+	}
+	if f.release != nil {
+		f.release()
+	}
+}
+
+// follow sends changes until the stream ends. It returns false if the stream is parked instead: then
+// it no longer uses the stream, whose next goroutine may already run.
+func (st *Stream) follow() (done bool) {
+	parked := false
+	defer func() {
+		if !parked {
+			st.end()
+		}
+	}()
+	err := st.sendChanges()
+	if parked = errors.Is(err, errParked); !parked {
+		st.failUnlessBroken(err)
+	}
+	return !parked
+}
+
+// sendChanges sends changes and bookmarks until the stream has to end, with an error to send as the
+// last event unless it is to end cleanly, or is parked, which is errParked.
+func (st *Stream) sendChanges() error {
+	exists := st.following.exists
+	err := st.sendFirst(exists)
+	for err == nil && exists.Err() == nil {
+		err = st.sendToBookmark(exists)
+	}
+	if errors.Is(err, errParked) {
+		return err
+	}
+	if err = endError(exists, err); err != nil {
+		return err
+	}
+	if end := st.opts.End; end != nil && end.Reached() {
+		return endError(st.ctx, st.sendUntil(st.ctx, end, st.following.changes))
+	}
+	return st.sendLastBookmark()
+}
+
+// sendFirst makes a stream that takes bookmarks and has sent nothing yet send an event before it
+// waits: the changes that history has, or else a bookmark (D25). A client-go cache lists all
+// objects again after a stream that ends within a second without an event.
+func (st *Stream) sendFirst(ctx context.Context) error {
+	for st.opts.Bookmarks && st.sent == 0 {
+		events, err := st.following.changes.Ready(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			st.event(e)
+		}
+		if len(events) == 0 {
+			st.bookmark(st.following.changes.Position(), "")
+		}
+		if err := st.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sendToBookmark sends changes until the next bookmark is due, and the bookmark (D25).
+func (st *Stream) sendToBookmark(ctx context.Context) error {
+	wait := ctx
+	if st.opts.Bookmarks {
+		var cancel context.CancelFunc
+		wait, cancel = context.WithDeadline(ctx, st.following.bookmarkAt)
+		defer cancel()
+	}
+	for {
+		events, err := st.next(wait)
+		if errors.Is(err, errParked) {
+			return err
+		}
+		if err != nil && wait.Err() != nil && ctx.Err() == nil {
+			st.following.bookmarkAt = time.Now().Add(bookmarkEvery)
+			st.bookmark(st.following.changes.Position(), "")
+			return st.flush()
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			st.event(e)
+		}
+		if err := st.flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// sendLastBookmark sends a bookmark before the end of a stream that takes bookmarks, unless the
+// client has disconnected (D25). So even a very short stream has sent an event: a client-go cache
+// lists all objects again after a stream that ends within a second without one.
+func (st *Stream) sendLastBookmark() error {
+	if !st.opts.Bookmarks || errors.Is(context.Cause(st.ctx), context.Canceled) {
+		return nil
+	}
+	st.bookmark(st.following.changes.Position(), "")
+	return st.flush()
+}
