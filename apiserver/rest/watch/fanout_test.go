@@ -412,6 +412,33 @@ func TestParkedStreamsGoOn(t *testing.T) {
 	}
 }
 
+// TestDispatcherPanics checks that the other streams of a connection go on when their dispatcher
+// panics.
+func TestDispatcherPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newHarness(t)
+		defer b.end()
+		first, others := newClient(1), []*client{newClient(1), newClient(1)}
+		first.onEnqueue = func() { panic(errPlanned) }
+		b.open(first, all(), Options{})
+		synctest.Wait()
+		for _, p := range others {
+			b.open(p, all(), Options{})
+			synctest.Wait()
+		}
+		b.pod("x", "a")
+		synctest.Wait()
+		b.pod("x", "b")
+		synctest.Wait()
+		for _, p := range others {
+			wantNames(t, "another", p, "a", "b")
+		}
+		if n := b.streams.Open(); n != 2 || b.idle() != 2 {
+			t.Errorf("%d streams are open, %v idle", n, b.idle())
+		}
+	})
+}
+
 // TestParkingMeetsTheEnd checks that a stream that has ended since it last looked is not parked: the
 // end has been announced already.
 func TestParkingMeetsTheEnd(t *testing.T) {

@@ -2,8 +2,12 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"net/http"
 )
+
+// errPlanned is what fake clients panic with. It ends their stream, as in package h2.
+var errPlanned = errors.New("planned")
 
 // resumable is the part of a fake enqueuer that runs the follow function of its stream, as package
 // h2 does.
@@ -22,6 +26,13 @@ func (s *Streams) serve(ctx context.Context, w http.ResponseWriter, opts Options
 	}
 	done := make(chan struct{})
 	run := func() {
+		defer func() {
+			if reason := recover(); reason == errPlanned { //nolint:errorlint // as thrown
+				close(done)
+			} else if reason != nil {
+				panic(reason)
+			}
+		}()
 		if follow() {
 			close(done)
 		}
