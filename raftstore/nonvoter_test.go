@@ -12,30 +12,43 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
+// withPaceMetrics returns three nodes, and how many appends one of them has paced.
+func withPaceMetrics(t *testing.T) (c *testcluster.Cluster, paced func(n *testcluster.Node) float64) {
+	registries := map[string]*prometheus.Registry{}
+	c = testcluster.New(t, 3, func(cfg *raftstore.Config) {
+		registries[cfg.Name] = prometheus.NewRegistry()
+		cfg.Registerer, cfg.RaftMultiplier = registries[cfg.Name], 1
+	})
+	return c, func(n *testcluster.Node) float64 {
+		return metric(t, registries[n.Name], "quorate_raftstore_paced_appends_total", "")
+	}
+}
+
+// addNonvoter adds a non-voter and waits until it is ready.
+func addNonvoter(t *testing.T, c *testcluster.Cluster, leader *testcluster.Node) *testcluster.Node {
+	t.Helper()
+	n := c.Add("n3")
+	if err := leader.Store.Raft().AddNonvoter("n3", raft.ServerAddress(n.Addr()), 0, 0).Error(); err != nil {
+		t.Fatal(err)
+	}
+	testcluster.Eventually(t, "the non-voter is ready", func() bool { return n.Store.Ready() == nil })
+	return n
+}
+
 // The leader paces a non-voter that only follows, and neither one whose clients write or read
 // consistently nor a voter.
 func TestNonvoterIsPacedUnlessItAsks(t *testing.T) {
 	const ops = 60
-	registries := map[string]*prometheus.Registry{}
-	c := testcluster.New(t, 3, func(cfg *raftstore.Config) {
-		registries[cfg.Name] = prometheus.NewRegistry()
-		cfg.Registerer, cfg.RaftMultiplier = registries[cfg.Name], 1
-	})
+	c, pacedBy := withPaceMetrics(t)
 	leader := c.Leader()
-	paced := func() float64 {
-		return metric(t, registries[leader.Name], "quorate_raftstore_paced_appends_total", "")
-	}
+	paced := func() float64 { return pacedBy(leader) }
 	for i := range ops {
 		mustCreate(t, leader.Store, fmt.Sprint("voters-", i), "x")
 	}
 	if n := paced(); n != 0 {
 		t.Errorf("%v appends to voters were paced", n)
 	}
-	nonvoter := c.Add("n3")
-	if err := leader.Store.Raft().AddNonvoter("n3", raft.ServerAddress(nonvoter.Addr()), 0, 0).Error(); err != nil {
-		t.Fatal(err)
-	}
-	testcluster.Eventually(t, "the non-voter is ready", func() bool { return nonvoter.Store.Ready() == nil })
+	nonvoter := addNonvoter(t, c, leader)
 	during := func(what string, op func(name string)) float64 {
 		before := paced()
 		for i := range ops {
@@ -66,4 +79,45 @@ func TestNonvoterIsPacedUnlessItAsks(t *testing.T) {
 	}
 	follow()
 	testcluster.Eventually(t, "the non-voter has all writes", func() bool { return nonvoter.Store.Applied() >= last.Version })
+}
+
+// A paced non-voter has every write after the leader was killed, the next leader paces it too, and it
+// is paced no longer as soon as it is a voter, without which a write has no quorum.
+func TestPacedNonvoterOutlivesItsLeader(t *testing.T) {
+	const ops = 60
+	c, paced := withPaceMetrics(t)
+	first := c.Leader()
+	nonvoter := addNonvoter(t, c, first)
+	written := 0
+	write := func(leader *testcluster.Node) (last *state.Object) {
+		written++
+		return mustCreate(t, leader.Store, fmt.Sprint("m-", written), "x")
+	}
+	pacedWrites := func(leader *testcluster.Node) (last *state.Object) {
+		before := paced(leader)
+		testcluster.Eventually(t, "appends to the non-voter are paced", func() bool {
+			last = write(leader)
+			return paced(leader) > before+ops/4
+		})
+		return last
+	}
+	pacedWrites(first)
+	first.Kill()
+	second := c.Leader()
+	last := pacedWrites(second)
+	testcluster.Eventually(t, "the non-voter has all writes", func() bool { return nonvoter.Store.Applied() >= last.Version })
+	if got := view(t, nonvoter.Store, raftstore.Cached()).Len(); got != written {
+		t.Errorf("the non-voter has %d of %d objects", got, written)
+	}
+
+	if err := second.Store.Raft().AddVoter("n3", raft.ServerAddress(nonvoter.Addr()), 0, 0).Error(); err != nil {
+		t.Fatal(err)
+	}
+	before := paced(second)
+	for range ops { // three of four voters run, and all of them are required
+		write(second)
+	}
+	if n := paced(second) - before; n > 1 { // one may have been on its way
+		t.Errorf("%v appends to a voter were paced", n)
+	}
 }
