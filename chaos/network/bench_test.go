@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"quorate/chaos/network"
 )
 
 // BenchmarkRoundTrip compares small HTTPS requests to a host on the virtual network with requests
@@ -113,4 +115,38 @@ func cpu(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// BenchmarkDelay measures by how much the round trip of a byte exceeds the delays of its two links.
+func BenchmarkDelay(b *testing.B) {
+	const delay = 2500 * time.Microsecond
+	n, host, _ := start(b)
+	there, back := network.Link{From: network.Clients, To: "a"}, network.Link{From: "a", To: network.Clients}
+	if err := n.Shape(map[network.Link]network.Rule{there: {Delay: delay}, back: {Delay: delay}}); err != nil {
+		b.Fatal(err)
+	}
+	l := listen(b, host)
+	var echo sync.WaitGroup
+	defer echo.Wait()
+	echo.Go(func() {
+		if conn, err := l.Accept(); err == nil { // it ends with its client
+			_, _ = io.Copy(conn, conn)
+			conn.Close()
+		}
+	})
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer conn.Close()
+	var one [1]byte
+	for b.Loop() {
+		if _, err := conn.Write(one[:]); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.ReadFull(conn, one[:]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64((b.Elapsed()/time.Duration(b.N)-2*delay).Microseconds()), "µs-late/op")
 }

@@ -2,6 +2,7 @@ package network
 
 import (
 	"container/heap"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -10,7 +11,7 @@ import (
 // clock delivers packets when they are due.
 type clock struct {
 	began time.Time
-	wake  chan struct{} // holds one: the next packet is due earlier than it was
+	wake  chan struct{} // holds one: the next packet is due now, or earlier than it was
 
 	mu      sync.Mutex
 	packets delayedPackets // guarded by mu
@@ -87,19 +88,26 @@ func (c *clock) interrupt() {
 	}
 }
 
-// run delivers packets until done is closed; packets in flight are then lost.
-func (c *clock) run(done <-chan struct{}) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+// run delivers packets until done is closed; packets in flight are then lost. It closes the alarm.
+func (c *clock) run(a *alarm, done <-chan struct{}) (err error) {
+	var rung sync.WaitGroup
+	defer rung.Wait()
+	defer func() { err = errors.Join(err, a.close()) }()
+	rung.Go(func() {
+		for a.await() == nil {
+			c.interrupt()
+		}
+	})
 	for {
 		if next, some := c.deliver(); some {
-			timer.Reset(next - c.now())
+			if err := a.set(next - c.now()); err != nil {
+				return err
+			}
 		}
 		select {
-		case <-timer.C:
 		case <-c.wake:
 		case <-done:
-			return
+			return nil
 		}
 	}
 }

@@ -56,7 +56,15 @@ func New(seed uint64, log *slog.Logger) (*Network, error) {
 		log: log, seed: seed, subnet: subnet, reservation: held, clock: newClock(), closing: make(chan struct{}),
 		hosts: map[string]*Host{}, links: map[Link]*link{},
 	}
-	n.running.Go(func() { n.clock.run(n.closing) })
+	alarm, err := newAlarm()
+	if err != nil {
+		return nil, errors.Join(err, held.Close())
+	}
+	n.running.Go(func() {
+		if err := n.clock.run(alarm, n.closing); err != nil {
+			log.Error("delayed packets are no longer delivered", "error", err)
+		}
+	})
 	if _, err := n.Add(Clients); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
