@@ -33,6 +33,7 @@ type handler struct {
 	bodies        *budget.Pool
 	decodings     *route.Decodings
 	encoded       *route.Budget
+	kept          route.KeptHeaders
 	selectorBytes *budget.Pool
 	shares        *shares
 	failures      *authFailures
@@ -64,7 +65,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, series: h.unrouted}
 	x.call = route.Call{
 		W: x, R: r, Now: time.Now(), Authorizer: h.access, Bodies: h.bodies, Decodings: h.decodings,
-		Encoded: h.encoded, Answers: h.answers, Faults: h, Statuses: h.statuses,
+		Encoded: h.encoded, Answers: h.answers, Kept: &h.kept, Faults: h, Statuses: h.statuses,
 	}
 	x.chargeWaiting()
 	x.id[0] = h.ids.next()

@@ -41,6 +41,7 @@ func (s *Seat) Leave() {
 	s.entered = false
 	if s.timer != nil {
 		s.timer.Stop()
+		s.timer = nil // watches live on without seats
 	}
 	s.level.mu.Lock()
 	defer s.level.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"quorate/apiserver/access/audit"
@@ -44,6 +43,8 @@ type Call struct {
 	Decodings *Decodings
 	// Encoded is the budget for the memory of encoded lists.
 	Encoded *Budget
+	// Kept has the headers of calls that have begun to follow changes.
+	Kept *KeptHeaders
 	// Faults records internal errors.
 	Faults Faults
 	// Statuses encodes a Status in any form.
@@ -89,26 +90,6 @@ func (c *Call) Query() Query {
 		c.parsed, c.query = true, c.R.URL.Query()
 	}
 	return Query{c.query, c.verbs()}
-}
-
-// maxKeptBytes is the length to which Forget truncates the values that it keeps.
-const maxKeptBytes = 256
-
-// Forget drops the query, the RequestURI and all header fields of the request but User-Agent and
-// X-Forwarded-For, which it truncates to maxKeptBytes for the audit log. A watch calls it once it
-// has started, so that it does not keep its request's header in memory.
-func (c *Call) Forget() {
-	c.query = nil
-	u := c.R.URL
-	c.R.URL = &url.URL{Path: strings.Clone(u.Path)}
-	c.R.RequestURI = ""
-	kept := make(http.Header, 2)
-	for _, name := range []string{"User-Agent", "X-Forwarded-For"} {
-		if v := c.R.Header.Get(name); v != "" {
-			kept[name] = []string{strings.Clone(v[:min(len(v), maxKeptBytes)])}
-		}
-	}
-	c.R.Header = kept
 }
 
 // Impersonator returns the sender of a request that impersonates User; nil if nobody is

@@ -1,8 +1,12 @@
 package route
 
 import (
+	"fmt"
+	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -12,7 +16,7 @@ func TestForget(t *testing.T) {
 	r := httptest.NewRequest("GET", "/api/v1/pods?labelSelector=a", nil)
 	r.Header.Set("User-Agent", strings.Repeat("u", 10_000))
 	r.Header.Set("Authorization", "Bearer secret")
-	c := &Call{R: r}
+	c := &Call{R: r, Kept: new(KeptHeaders)}
 	if !c.Query().Has("labelSelector") {
 		t.Fatal("the query is not there")
 	}
@@ -22,5 +26,42 @@ func TestForget(t *testing.T) {
 	}
 	if c.R.URL.Path != "/api/v1/pods" || len(c.R.Header) != 1 || len(c.R.Header.Get("User-Agent")) != maxKeptBytes {
 		t.Errorf("kept: path %q, header %q", c.R.URL.Path, c.R.Header)
+	}
+}
+
+// TestForgottenHeadersAreTheirOwn checks that calls share a header only if they would keep the same,
+// with values that are empty, change places, or differ only after what is kept of them.
+func TestForgottenHeadersAreTheirOwn(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("u", maxKeptBytes)
+	agents := []string{"", "a", "b", "a,b", long, long + "1", long + "2"}
+	var kept KeptHeaders
+	var calls sync.WaitGroup
+	for i := range 4 * maxKeptHeaders {
+		calls.Go(func() {
+			agent, forwarded := agents[i%len(agents)], agents[i/len(agents)%len(agents)]
+			if i%5 == 0 { // more than are shared
+				forwarded = fmt.Sprint(i)
+			}
+			h := http.Header{"Accept": {"x"}}
+			want := http.Header{}
+			for name, value := range map[string]string{"User-Agent": agent, "X-Forwarded-For": forwarded} {
+				if value != "" {
+					h.Set(name, value)
+					want.Set(name, value[:min(len(value), maxKeptBytes)])
+				}
+			}
+			if got := kept.of(h); !reflect.DeepEqual(got, want) {
+				t.Errorf("%q and %q: kept %q", agent, forwarded, got)
+			}
+		})
+	}
+	calls.Wait()
+	first, second := kept.of(http.Header{"User-Agent": {"a"}}), kept.of(http.Header{"User-Agent": {"a"}, "Accept": {"y"}})
+	if reflect.ValueOf(first).Pointer() != reflect.ValueOf(second).Pointer() {
+		t.Error("equal headers are not shared")
+	}
+	if n := len(kept.all); n > maxKeptHeaders {
+		t.Errorf("%d headers are shared", n)
 	}
 }

@@ -36,7 +36,7 @@ func testStream(t *testing.T, form negotiate.Form) (*Stream, *httptest.ResponseR
 	}
 	w := httptest.NewRecorder()
 	st := &Stream{
-		streams: New(atMost(1), prometheus.NewRegistry()), w: w, flusher: http.NewResponseController(w),
+		streams: New(atMost(1), prometheus.NewRegistry()), w: w, flusher: *http.NewResponseController(w),
 		opts: Options{
 			Projection: Projection{Kind: catalog.Kind("/api/v1", "configmaps"), Form: form}, Statuses: statuses, Timeout: time.Hour,
 			InternalError: func(err error) { t.Errorf("internal error: %v", err) },

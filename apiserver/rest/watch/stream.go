@@ -76,7 +76,7 @@ type Stream struct {
 	streams    *Streams
 	held       budget.Holding // of the bounds on streams
 	w          http.ResponseWriter
-	flusher    *http.ResponseController
+	flusher    http.ResponseController
 	enqueuer   enqueuer // nil if w is none
 	opts       Options
 	ctx        context.Context
@@ -105,7 +105,7 @@ func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options
 	if opts.Encoder == nil && opts.Form.Binary() {
 		opts.Encoder = protobufEncoder{opts.Kind}
 	}
-	st := &Stream{streams: s, w: w, flusher: http.NewResponseController(w), enqueuer: enqueuerOf(w), opts: opts}
+	st := &Stream{streams: s, w: w, flusher: *http.NewResponseController(w), enqueuer: enqueuerOf(w), opts: opts}
 	st.ctx, st.cancel = context.WithCancelCause(ctx)
 	if err := s.add(st); err != nil {
 		st.cancel(nil)
@@ -148,6 +148,7 @@ func (st *Stream) begin(ctx context.Context) (*history.Cursor, error) {
 	if st.opts.Started != nil {
 		st.opts.Started()
 	}
+	st.opts.Header, st.opts.Start, st.opts.Started = nil, nil, nil // with what they refer to
 	return start.Changes, nil
 }
 

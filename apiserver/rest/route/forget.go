@@ -1,0 +1,62 @@
+package route
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+const (
+	// maxKeptBytes is the length to which Forget truncates the values that it keeps.
+	maxKeptBytes = 256
+	// maxKeptHeaders is how many different headers are shared.
+	maxKeptHeaders = 256
+)
+
+// keptFields are the header fields that the audit log and the log of requests need at the end.
+var keptFields = [...]string{"User-Agent", "X-Forwarded-For"}
+
+// Forget drops the query, the RequestURI and all header fields of the request but User-Agent and
+// X-Forwarded-For, which it truncates to maxKeptBytes. A watch calls it once it has started, so that
+// it does not keep its request in memory.
+func (c *Call) Forget() {
+	c.query, c.match = nil, match{}
+	u := c.R.URL
+	c.R.URL = &url.URL{Path: strings.Clone(u.Path)}
+	c.R.RequestURI = ""
+	c.R.Header = c.Kept.of(c.R.Header)
+}
+
+// KeptHeaders holds headers that Forget has made. Calls with equal values share one, because a client
+// often has many watches. The zero value has none.
+type KeptHeaders struct {
+	mu  sync.Mutex
+	all map[[len(keptFields)]string]http.Header // at most maxKeptHeaders
+}
+
+// of returns what Forget keeps of a header. It must not be changed.
+func (k *KeptHeaders) of(h http.Header) http.Header {
+	var values [len(keptFields)]string
+	for i, name := range keptFields {
+		v := h.Get(name)
+		values[i] = v[:min(len(v), maxKeptBytes)]
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if kept, ok := k.all[values]; ok {
+		return kept
+	}
+	kept := make(http.Header, len(keptFields))
+	for i, name := range keptFields {
+		if values[i] != "" {
+			values[i] = strings.Clone(values[i])
+			kept[name] = []string{values[i]}
+		}
+	}
+	if k.all == nil || len(k.all) >= maxKeptHeaders {
+		k.all = map[[len(keptFields)]string]http.Header{} // calls go on with those that they have
+	}
+	k.all[values] = kept
+	return kept
+}
