@@ -16,6 +16,7 @@ type sink struct {
 	dir   string // the temporary folder, which Close renames
 	start time.Time
 	bytes int64
+	out   writtenOut
 	done  bool
 	err   error // of Close
 	// adopted is the content of meta.json if the state file has arrived before (see adopt).
@@ -25,6 +26,9 @@ type sink struct {
 func (k *sink) Write(p []byte) (int, error) {
 	n, err := k.SnapshotSink.Write(p)
 	k.bytes += int64(n)
+	if err == nil {
+		err = k.out.upTo(k.dir, k.bytes)
+	}
 	if err != nil {
 		return n, fmt.Errorf("write snapshot %s: %w", k.ID(), err)
 	}
@@ -38,6 +42,7 @@ func (k *sink) Close() error {
 		return k.err
 	}
 	k.done = true
+	k.out.close()
 	finish := k.finish
 	if k.adopted != nil {
 		finish = k.finishAdopted
@@ -71,6 +76,7 @@ func (k *sink) Cancel() error {
 		return nil
 	}
 	k.done = true
+	k.out.close()
 	k.store.metrics.failures.Inc()
 	return k.discard()
 }
