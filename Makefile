@@ -16,7 +16,7 @@ TESTFLAGS ?=
 # That of upstream's suites is left out: its compilation takes a quarter of an hour.
 MODULES  := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './bin/*' -not -path './chaos/upstream/*'))
 
-.PHONY: all build run up down test test-docker alerts fuzz chaos clients clients-upstream mutants failpoints bench bench-peers bench-diff lint generate image loadgen \
+.PHONY: all build run up down test test-docker alerts fuzz chaos clients clients-upstream mutants failpoints bench bench-peers bench-diff plots lint generate image loadgen \
   dist dist-test
 
 all: build
@@ -141,6 +141,10 @@ bench-peers: build loadgen
 # worse by more than 5 %. A quarter of an hour, BENCH=short some minutes; DIFFFLAGS="-only fairness" runs some. It writes bin/diff.txt.
 bench-diff: loadgen
 	$(GO) run ./bench/diff -base '$(BASE)' -mode $(or $(BENCH),full) -out bin/diff.txt $(DIFFFLAGS)
+
+# docs/images/cost-*.svg, from the tables in bench/results.
+plots:
+	cd bench/plots && $(GO) run .
 
 loadgen:
 	cd bench/loadgen && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o ../../bin/loadgen .

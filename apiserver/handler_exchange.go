@@ -91,8 +91,8 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 // Count adds bytes that were sent without calling Write.
 func (x *exchange) Count(bytes int64) { x.bytes += bytes }
 
-// runNext runs what is left to do for a call: after ServeHTTP has returned, and in as many runs as it
-// takes, if the request came over HTTP/2; or else at once, in one run.
+// runNext runs what is left to do for a call: after ServeHTTP has returned, and in as many runs as
+// it takes, if the request came over HTTP/2; or else at once, in one run.
 func (h *handler) runNext(x *exchange) (later bool) {
 	w, later := x.ResponseWriter.(interface{ Then(next func() bool) })
 	if !later {

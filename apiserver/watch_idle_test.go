@@ -10,9 +10,9 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// TestIdleWatchesHaveNoGoroutines checks that the idle watches of one connection share one goroutine,
-// that each of them gets its events nevertheless, in order, and that each is open, and counted as
-// answered, when its client has left and not before.
+// TestIdleWatchesHaveNoGoroutines checks that the idle watches of one connection share one
+// goroutine, that each of them gets its events nevertheless, in order, and that each is open, and
+// counted as answered, when its client has left and not before.
 func TestIdleWatchesHaveNoGoroutines(t *testing.T) {
 	const (
 		watches, writes = 20, 5

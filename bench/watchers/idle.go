@@ -25,7 +25,7 @@ const (
 func (o *options) idle(ctx context.Context, dir string) error {
 	t := measure.NewTable(fmt.Sprintf("%d idle watches on %d connections", o.watches, o.connections),
 		fmt.Sprintf("go run ./bench/watchers -watches %d -connections %d", o.watches, o.connections),
-		"watches of", "KiB each", "core at rest, %", "event after ms, p50", "p99", "create that concerns none, µs", "without watches", "ratio")
+		"watches of", "watches", "KiB each", "core at rest, %", "event after ms, p50", "p99", "create that concerns none, µs", "without watches", "ratio")
 	for _, k := range kinds(o.watches) {
 		if o.only != "" && o.only != k.name {
 			continue
@@ -123,7 +123,7 @@ func (o *options) idleOf(ctx context.Context, dir string, k kind, t *measure.Tab
 		return fmt.Errorf("%d watches ended, and %d received what does not concern them", n, len(w.arrived))
 	}
 	a, b := measure.Mean(costs).CPU, measure.Mean(costsWithout).CPU
-	t.Add(k.name, float64(after-before)/1024/float64(o.watches), 100*rest,
+	t.Add(k.name, o.watches, float64(after-before)/1024/float64(o.watches), 100*rest,
 		measure.Percentile(events, 50), measure.Percentile(events, 99), a, b, a/b)
 	return nil
 }

@@ -41,7 +41,7 @@ func parse() *options {
 	flag.StringVar(&o.tempDir, "dir", "", "folder for the data of the nodes (default: that for temporary files)")
 	flag.IntVar(&o.watches, "watches", 20_000, "idle watches")
 	flag.IntVar(&o.connections, "connections", 100, "connections of the watches, at 250 each at most")
-	flag.IntVar(&o.creates, "creates", 4000, "objects created in each turn that concern no watch")
+	flag.IntVar(&o.creates, "creates", 20_000, "objects created in each turn that concern no watch")
 	flag.IntVar(&o.rounds, "rounds", 3, "turns of each node")
 	flag.IntVar(&o.samples, "samples", 300, "objects created that concern one watch each")
 	flag.DurationVar(&o.rest, "rest", 5*time.Second, "time at rest over which the processor time is taken")

@@ -18,8 +18,8 @@ const (
 var keptFields = [...]string{"User-Agent", "X-Forwarded-For"}
 
 // Forget drops the query, the RequestURI and all header fields of the request but User-Agent and
-// X-Forwarded-For, which it truncates to maxKeptBytes. A watch calls it once it has started, so that
-// it does not keep its request in memory.
+// X-Forwarded-For, which it truncates to maxKeptBytes. A watch calls it once it has started, so
+// that it does not keep its request in memory.
 func (c *Call) Forget() {
 	c.query, c.match = nil, match{}
 	u := c.R.URL
@@ -28,8 +28,8 @@ func (c *Call) Forget() {
 	c.R.Header = c.Kept.of(c.R.Header)
 }
 
-// KeptHeaders holds headers that Forget has made. Calls with equal values share one, because a client
-// often has many watches. The zero value has none.
+// KeptHeaders holds headers that Forget has made. Calls with equal values share one, because a
+// client often has many watches. The zero value has none.
 type KeptHeaders struct {
 	mu  sync.Mutex
 	all map[[len(keptFields)]string]http.Header // at most maxKeptHeaders

@@ -29,8 +29,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestForgottenHeadersAreTheirOwn checks that calls share a header only if they would keep the same,
-// with values that are empty, change places, or differ only after what is kept of them.
+// TestForgottenHeadersAreTheirOwn checks that calls share a header only if they would keep the
+// same, with values that are empty, change places, or differ only after what is kept of them.
 func TestForgottenHeadersAreTheirOwn(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("u", maxKeptBytes)

@@ -43,9 +43,9 @@ type byteCounter interface{ Count(bytes int64) }
 // fanout serves the streams of one connection that follow one resource. The goroutine of one idle
 // stream, the dispatcher, waits for changes and enqueues them for all idle streams. The others, the
 // parked ones, have no goroutine, because waking thousands for each event would cost several times
-// as much as sending it, and their stacks would take as much memory as all else. Changes that cannot
-// concern any of the streams do not wake the dispatcher, and it looks only at the streams that a
-// change may concern (interestOf).
+// as much as sending it, and their stacks would take as much memory as all else. Changes that
+// cannot concern any of the streams do not wake the dispatcher, and it looks only at the streams
+// that a change may concern (interestOf).
 type fanout struct {
 	key     fanoutKey
 	members int // streams that hold a subscriber of this fan-out; guarded by fanouts.mu
@@ -63,9 +63,9 @@ type fanout struct {
 	batches batches // encoded during the current pass
 }
 
-// subscriber is the membership of one stream in a fan-out. While the subscriber is in fanout.parked,
-// its stream has no goroutine, and the dispatcher uses the stream, cursor and response under
-// fanout.mu; otherwise only the goroutine of the stream does.
+// subscriber is the membership of one stream in a fan-out. While the subscriber is in
+// fanout.parked, its stream has no goroutine, and the dispatcher uses the stream, cursor and
+// response under fanout.mu; otherwise only the goroutine of the stream does.
 type subscriber struct {
 	fanout   *fanout
 	stream   *Stream
@@ -113,7 +113,8 @@ func (st *Stream) next(ctx context.Context) ([]*history.Event, error) {
 }
 
 // park makes an idle stream the dispatcher, or parks it until the dispatcher cannot enqueue its
-// changes or ctx ends. It returns events instead if they came before it could do so, or ctx's error.
+// changes or ctx ends. It returns events instead if they came before it could do so, or ctx's
+// error.
 func (s *subscriber) park(ctx context.Context) ([]*history.Event, error) {
 	f := s.fanout
 	f.mu.Lock()
@@ -209,8 +210,8 @@ func (f *fanout) deliver(dispatcher *subscriber) bool {
 	return ok
 }
 
-// deliverToAll enqueues the new changes of all parked streams when memory no longer holds all changes
-// of the resource after f.changes. It then moves f.changes to the changes after these.
+// deliverToAll enqueues the new changes of all parked streams when memory no longer holds all
+// changes of the resource after f.changes. It then moves f.changes to the changes after these.
 func (f *fanout) deliverToAll() {
 	applied := f.listener.Applied() // before the streams are read, so that no change is missed
 	for i := 0; i < len(f.parked); {
@@ -246,8 +247,8 @@ func (f *fanout) deliverTo(s *subscriber) bool {
 }
 
 // skipOthers advances the cursor of a member past the changes that did not concern it, so that its
-// goroutine need not read them. All changes before them must have been delivered to the member: mu is
-// held, and no pass is going on.
+// goroutine need not read them. All changes before them must have been delivered to the member: mu
+// is held, and no pass is going on.
 func (f *fanout) skipOthers(s *subscriber) {
 	f.served = max(f.served, f.listener.Quiet())
 	s.changes.Skip(f.served)
@@ -303,8 +304,8 @@ type fanoutKey struct {
 	resource   string
 }
 
-// join makes a stream a member of its fan-out, until leave, and returns its subscriber, which is nil
-// if the response is no enqueuer.
+// join makes a stream a member of its fan-out, until leave, and returns its subscriber, which is
+// nil if the response is no enqueuer.
 func (all *fanouts) join(st *Stream, changes *history.Cursor) *subscriber {
 	if st.enqueuer == nil {
 		return nil

@@ -370,8 +370,8 @@ func TestDispatcherAndSuccessorLeaveTogether(t *testing.T) {
 	}
 }
 
-// TestParkedStreamsGoOn checks that a parked stream sends its bookmarks and ends when it has to, while
-// its dispatcher has nothing to do.
+// TestParkedStreamsGoOn checks that a parked stream sends its bookmarks and ends when it has to,
+// while its dispatcher has nothing to do.
 func TestParkedStreamsGoOn(t *testing.T) {
 	for name, tc := range map[string]struct {
 		timeout time.Duration
@@ -439,8 +439,8 @@ func TestDispatcherPanics(t *testing.T) {
 	})
 }
 
-// TestParkingMeetsTheEnd checks that a stream that has ended since it last looked is not parked: the
-// end has been announced already.
+// TestParkingMeetsTheEnd checks that a stream that has ended since it last looked is not parked:
+// the end has been announced already.
 func TestParkingMeetsTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newHarness(t)

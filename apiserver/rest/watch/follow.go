@@ -40,8 +40,8 @@ func (st *Stream) endFollowing() {
 	}
 }
 
-// follow sends changes until the stream ends. It returns false if the stream is parked instead: then
-// it no longer uses the stream, whose next goroutine may already run.
+// follow sends changes until the stream ends. It returns false if the stream is parked instead:
+// then it no longer uses the stream, whose next goroutine may already run.
 func (st *Stream) follow() (done bool) {
 	parked := false
 	defer func() {
