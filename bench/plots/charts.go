@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+	"golang.org/x/text/number"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
@@ -17,8 +20,22 @@ import (
 const (
 	width  = 16 * vg.Centimeter
 	height = 9 * vg.Centimeter
-	room   = 1.3 // times the largest value, for the legend
+	room   = 1.3  // times the largest value, for the legend
+	margin = 1.06 // times the largest x, for its label
 )
+
+// labelled labels the ticks of another Ticker with their values in full, as 1,000,000.
+type labelled struct{ plot.Ticker }
+
+func (l labelled) Ticks(low, high float64) []plot.Tick {
+	ticks := l.Ticker.Ticks(low, high)
+	for i := range ticks {
+		if ticks[i].Label != "" {
+			ticks[i].Label = message.NewPrinter(language.English).Sprint(number.Decimal(ticks[i].Value))
+		}
+	}
+	return ticks
+}
 
 // chart is a plot of columns of all tables of a file that have them.
 type chart struct {
@@ -47,8 +64,9 @@ func (c *chart) draw() ([]byte, error) {
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.title, c.xLabel, c.y
 	p.Y.Min, p.Legend.Top, p.Legend.Left = 0, true, true
 	p.Add(plotter.NewGrid())
+	p.X.Tick.Marker, p.Y.Tick.Marker = labelled{p.X.Tick.Marker}, labelled{p.Y.Tick.Marker}
 	if c.log {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, labelled{plot.LogTicks{}}
 	}
 	for i, l := range c.lines {
 		points, err := c.points(tables, l)
@@ -64,7 +82,7 @@ func (c *chart) draw() ([]byte, error) {
 		p.Add(drawn, dots)
 		p.Legend.Add(l.label, drawn, dots)
 		for _, at := range points {
-			p.Y.Max = max(p.Y.Max, room*at.Y)
+			p.X.Max, p.Y.Max = max(p.X.Max, margin*at.X), max(p.Y.Max, room*at.Y)
 		}
 	}
 	p.Y.Min = 0
@@ -89,11 +107,11 @@ func (c *chart) points(tables []table, l line) (plotter.XYs, error) {
 			if !c.shows(&t, row) || row[y] == "" {
 				continue
 			}
-			at, err := number(row[x])
+			at, err := numberOf(row[x])
 			if err != nil {
 				return nil, err
 			}
-			v, err := number(row[y])
+			v, err := numberOf(row[y])
 			if err != nil {
 				return nil, err
 			}

@@ -58,8 +58,8 @@ func cellsOf(line string) (cells []string, ok bool) {
 
 var numbers = regexp.MustCompile(`-?[0-9][0-9,]*(\.[0-9]+)?`)
 
-// number returns the first number in a cell, such as 9.4 in "9.4, 11.8 ms".
-func number(cell string) (float64, error) {
+// numberOf returns the first number in a cell, such as 9.4 in "9.4, 11.8 ms".
+func numberOf(cell string) (float64, error) {
 	text := strings.TrimRight(numbers.FindString(cell), ",")
 	v, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
 	if err != nil {
