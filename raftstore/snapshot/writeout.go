@@ -7,8 +7,8 @@ import (
 	"quorate/raftstore/log/diskio"
 )
 
-// writeOutBytes is how much of a snapshot waits in the kernel's memory to be written to disk. All of
-// it at the end would take seconds, in which each sync of the log waits, and with it each write.
+// writeOutBytes is how much of a snapshot waits in the kernel's memory to be written to disk. All
+// of it at the end would take seconds, in which each sync of the log waits, and with it each write.
 const writeOutBytes = 1 << 20
 
 // writtenOut writes the state file of a snapshot to disk while it grows. The zero value has written

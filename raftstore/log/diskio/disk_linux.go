@@ -17,12 +17,18 @@ func Datasync(f *os.File) error {
 	}
 }
 
-// WriteOut has the kernel write a part of a file to disk, and waits for it. Unlike Datasync it writes
-// no metadata, so it does not make the part survive a loss of power.
+// WriteOut has the kernel write a part of a file to disk, and waits for it. Unlike Datasync it
+// writes no metadata, so it does not make the part survive a loss of power. Without support of the
+// kernel or of the file system it syncs the file.
 func WriteOut(f *os.File, offset, size int64) error {
 	const all = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
 	for {
-		if err := unix.SyncFileRange(int(f.Fd()), offset, size, all); !errors.Is(err, syscall.EINTR) {
+		err := unix.SyncFileRange(int(f.Fd()), offset, size, all)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.EINVAL):
+			return Datasync(f)
+		default:
 			return os.NewSyscallError("sync_file_range", err)
 		}
 	}
@@ -38,8 +44,8 @@ func Allocate(f *os.File, size int64) error {
 	return os.NewSyscallError("fallocate", err)
 }
 
-// ReplaceDir gives the folder fresh the name of another one, which it removes if there is one. Unless
-// the file system can't exchange two folders, the name always has one of them.
+// ReplaceDir gives the folder fresh the name of another one, which it removes if there is one.
+// Unless the file system can't exchange two folders, the name always has one of them.
 func ReplaceDir(fresh, name string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, fresh, unix.AT_FDCWD, name, unix.RENAME_EXCHANGE)
 	switch {
