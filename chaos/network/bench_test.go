@@ -148,5 +148,5 @@ func BenchmarkDelay(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64((b.Elapsed()/time.Duration(b.N)-2*delay).Microseconds()), "µs-late/op")
+	b.ReportMetric(float64((b.Elapsed()/time.Duration(b.N) - 2*delay).Microseconds()), "µs-late/op")
 }
