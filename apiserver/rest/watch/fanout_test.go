@@ -412,6 +412,34 @@ func TestParkedStreamsGoOn(t *testing.T) {
 	}
 }
 
+// TestUnsentChangesPrecedeTheLastBookmark checks that a parked stream whose changes could not be
+// enqueued sends them before its last bookmark, if it has to end in the same moment: its client
+// resumes after the bookmark (D25).
+func TestUnsentChangesPrecedeTheLastBookmark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newHarness(t)
+		defer b.end()
+		b.open(newClient(1), all(), Options{}) // the dispatcher
+		synctest.Wait()
+		p := newClient(1)
+		b.open(p, all(), Options{Bookmarks: true})
+		synctest.Wait()
+		p.refuse(true)
+		p.onEnqueue = func() { // by the dispatcher, before the stream is resumed
+			b.streams.mu.Lock()
+			defer b.streams.mu.Unlock()
+			for st := range b.streams.open {
+				if st.opts.Bookmarks {
+					st.cancel(errDrained)
+				}
+			}
+		}
+		b.pod("x", "a")
+		synctest.Wait()
+		wantNames(t, "the stream", p, "@0", "a", "@1")
+	})
+}
+
 // TestDispatcherPanics checks that the other streams of a connection go on when their dispatcher
 // panics.
 func TestDispatcherPanics(t *testing.T) {

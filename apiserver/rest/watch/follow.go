@@ -60,7 +60,10 @@ func (st *Stream) follow() (done bool) {
 // last event unless it is to end cleanly, or is parked, which is errParked.
 func (st *Stream) sendChanges() error {
 	exists := st.following.exists
-	err := st.sendFirst(exists)
+	err := st.sendUnsent()
+	if err == nil {
+		err = st.sendFirst(exists)
+	}
 	for err == nil && exists.Err() == nil {
 		err = st.sendToBookmark(exists)
 	}
@@ -74,6 +77,22 @@ func (st *Stream) sendChanges() error {
 		return endError(st.ctx, st.sendUntil(st.ctx, end, st.following.changes))
 	}
 	return st.sendLastBookmark()
+}
+
+// sendUnsent sends the changes that could not be enqueued while the stream was parked, also if it has
+// to end now: its last bookmark says that it has sent them.
+func (st *Stream) sendUnsent() error {
+	if st.following.subscriber == nil {
+		return nil
+	}
+	events := st.following.subscriber.takeUnsent()
+	if len(events) == 0 {
+		return nil
+	}
+	for _, e := range events {
+		st.event(e)
+	}
+	return st.flush()
 }
 
 // sendFirst makes a stream that takes bookmarks and has sent nothing yet send an event before it
