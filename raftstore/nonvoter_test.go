@@ -81,8 +81,8 @@ func TestNonvoterIsPacedUnlessItAsks(t *testing.T) {
 	testcluster.Eventually(t, "the non-voter has all writes", func() bool { return nonvoter.Store.Applied() >= last.Version })
 }
 
-// A paced non-voter has every write after the leader was killed, the next leader paces it too, and it
-// is paced no longer as soon as it is a voter, without which a write has no quorum.
+// A paced non-voter has every write after the leader was killed, the next leader paces it too, and
+// it is paced no longer as soon as it is a voter, without which a write has no quorum.
 func TestPacedNonvoterOutlivesItsLeader(t *testing.T) {
 	const ops = 60
 	c, paced := withPaceMetrics(t)

@@ -48,11 +48,8 @@ type chart struct {
 	log         bool              // x is logarithmic
 }
 
-// line is one column. Its values are multiplied by scale; 0 means 1.
-type line struct {
-	column, label string
-	scale         float64
-}
+// line is one column.
+type line struct{ column, label string }
 
 // draw returns the image.
 func (c *chart) draw() ([]byte, error) {
@@ -62,7 +59,7 @@ func (c *chart) draw() ([]byte, error) {
 	}
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.title, c.xLabel, c.y
-	p.Y.Min, p.Legend.Top, p.Legend.Left = 0, true, true
+	p.Legend.Top, p.Legend.Left = true, true
 	p.Add(plotter.NewGrid())
 	p.X.Tick.Marker, p.Y.Tick.Marker = labelled{p.X.Tick.Marker}, labelled{p.Y.Tick.Marker}
 	if c.log {
@@ -114,9 +111,6 @@ func (c *chart) points(tables []table, l line) (plotter.XYs, error) {
 			v, err := numberOf(row[y])
 			if err != nil {
 				return nil, err
-			}
-			if l.scale != 0 {
-				v *= l.scale
 			}
 			points = append(points, plotter.XY{X: at, Y: v})
 		}

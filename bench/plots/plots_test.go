@@ -44,8 +44,8 @@ Some text | with a bar.
 		t.Fatalf("%d tables, %v", len(tables), err)
 	}
 	c := chart{x: "n", only: map[string]string{"loss": "0 %"}}
-	got, err := c.points(tables, line{column: "a, ms", scale: 2})
-	want := plotter.XYs{{X: 5, Y: 2500}, {X: 20, Y: 7}, {X: 100, Y: -2}}
+	got, err := c.points(tables, line{column: "a, ms"})
+	want := plotter.XYs{{X: 5, Y: 1250}, {X: 20, Y: 3.5}, {X: 100, Y: -1}}
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("%v, %v", got, err)
 	}

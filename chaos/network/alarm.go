@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alarm is a timer of the kernel. Timers of the runtime may be a millisecond late while a process has
-// nothing else to do, because it then sleeps for whole milliseconds: too late for delays of a few.
+// alarm is a timer of the kernel. Timers of the runtime may be a millisecond late while a process
+// has nothing else to do, because it then sleeps for whole milliseconds: too late for delays of a
+// few.
 type alarm struct {
 	fd   int
 	file *os.File // of fd

@@ -79,16 +79,21 @@ func (st *Stream) sendChanges() error {
 	return st.sendLastBookmark()
 }
 
-// sendUnsent sends the changes that could not be enqueued while the stream was parked, also if it has
-// to end now: its last bookmark says that it has sent them.
+// sendUnsent sends the changes that could not be enqueued while the stream was parked, also if it
+// has to end now: its last bookmark says that it has sent them.
 func (st *Stream) sendUnsent() error {
 	if st.following.subscriber == nil {
 		return nil
 	}
 	events := st.following.subscriber.takeUnsent()
 	if len(events) == 0 {
-		return nil
+		return nil // and what was enqueued last stays noted as such until the client has read it
 	}
+	return st.sendEvents(events)
+}
+
+// sendEvents sends the changes that the projection does not drop.
+func (st *Stream) sendEvents(events []*history.Event) error {
 	for _, e := range events {
 		st.event(e)
 	}
@@ -104,13 +109,10 @@ func (st *Stream) sendFirst(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, e := range events {
-			st.event(e)
-		}
 		if len(events) == 0 {
 			st.bookmark(st.following.changes.Position(), "")
 		}
-		if err := st.flush(); err != nil {
+		if err := st.sendEvents(events); err != nil {
 			return err
 		}
 	}
@@ -138,10 +140,7 @@ func (st *Stream) sendToBookmark(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, e := range events {
-			st.event(e)
-		}
-		if err := st.flush(); err != nil {
+		if err := st.sendEvents(events); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,8 @@ func (s *Streams) serve(ctx context.Context, w http.ResponseWriter, opts Options
 	done := make(chan struct{})
 	run := func() {
 		defer func() {
-			if reason := recover(); reason == errPlanned { //nolint:errorlint // as thrown
+			reason := recover()
+			if err, ok := reason.(error); ok && errors.Is(err, errPlanned) {
 				close(done)
 			} else if reason != nil {
 				panic(reason)
