@@ -133,9 +133,10 @@ bench: build loadgen
 
 # This build beside kube-apiserver and etcd, in turn, each alone on the machine, on one node and on three. The first time it builds them,
 # which takes twenty minutes; then a full run takes a quarter of an hour, BENCH=quick some minutes. It writes results.json, results.md and
-# results.html to bin/peers. PEERSFLAGS="-kube-apiserver FILE -etcd FILE" takes other binaries.
+# results.html to bin/peers. BASE=COMMIT measures that build of Quorate, too, which takes a third longer. PEERSFLAGS="-kube-apiserver FILE
+# -etcd FILE" takes other binaries.
 bench-peers: build loadgen
-	$(GO) run ./bench/peers -mode $(or $(BENCH),full) $(PEERSFLAGS)
+	$(GO) run ./bench/peers -mode $(or $(BENCH),full) $(if $(BASE),-base '$(BASE)') $(PEERSFLAGS)
 
 # This working copy beside the commit BASE: micro-benchmarks and three nodes, both builds in turn. It fails if a figure is significantly
 # worse by more than 5 %. A quarter of an hour, BENCH=short some minutes; DIFFFLAGS="-only fairness" runs some. It writes bin/diff.txt.

@@ -6,13 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"syscall"
 	"time"
+
+	"quorate/bench/checkout"
 )
 
 func main() {
@@ -77,23 +77,16 @@ func (o *options) compare(ctx context.Context, s scale, only *regexp.Regexp) (er
 		return err
 	}
 	defer os.RemoveAll(dir)
-	commit, err := git(ctx, "rev-parse", "--short=12", "--verify", o.base+"^{commit}")
+	old, err := checkout.Add(ctx, filepath.Join(dir, "source"), o.base)
+	if err != nil {
+		return fmt.Errorf("-base: %w", err)
+	}
+	defer func() { err = errors.Join(err, old.Remove(ctx)) }()
+	head, err := checkout.WorkingCopy(ctx)
 	if err != nil {
 		return err
 	}
-	source := filepath.Join(dir, "source")
-	if _, err := git(ctx, "worktree", "add", "--detach", source, commit); err != nil {
-		return err
-	}
-	defer func() {
-		_, removeErr := git(context.WithoutCancel(ctx), "worktree", "remove", "--force", source)
-		err = errors.Join(err, removeErr)
-	}()
-	head, err := git(ctx, "describe", "--always", "--dirty", "--exclude", "*")
-	if err != nil {
-		return err
-	}
-	b := [builds]build{base: {source: source, dir: filepath.Join(dir, "base")}, changed: {source: ".", dir: filepath.Join(dir, "head")}}
+	b := [builds]build{base: {source: old.Dir, dir: filepath.Join(dir, "base")}, changed: {source: ".", dir: filepath.Join(dir, "head")}}
 	suites, err := prepare(ctx, s, only, b)
 	if err != nil {
 		return err
@@ -102,21 +95,10 @@ func (o *options) compare(ctx context.Context, s scale, only *regexp.Regexp) (er
 	if err != nil {
 		return err
 	}
-	text := table(figures, s, o.threshold, commit, head)
+	text := table(figures, s, o.threshold, old.Commit, head)
 	fmt.Print(text)
 	if o.out != "" {
 		err = os.WriteFile(o.out, []byte(text), 0o644)
 	}
 	return errors.Join(err, verdictOf(figures, o.threshold))
-}
-
-func git(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
-	}
-	return strings.TrimSpace(string(out)), nil
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/perf/benchfmt"
+
+	"quorate/bench/checkout"
 )
 
 // benchmarks are the chosen micro-benchmarks of a package.
@@ -58,7 +60,7 @@ func (p *benchmarks) compile(ctx context.Context, b build) error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return err
 	}
-	return goBuild(ctx, b.source, "test", "-c", "-o", p.file(b), "./"+p.path)
+	return checkout.Go(ctx, b.source, "test", "-c", "-o", p.file(b), "./"+p.path)
 }
 
 // micro is the suite of a package's benchmarks.

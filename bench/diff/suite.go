@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
+
+	"quorate/bench/checkout"
 )
 
 // The two builds, which index arrays of length builds.
@@ -56,7 +56,7 @@ func prepare(ctx context.Context, s scale, only *regexp.Regexp, all [builds]buil
 	}
 	if only.MatchString(rowsName) {
 		for _, b := range all {
-			if err := goBuild(ctx, b.source, "build", "-o", filepath.Join(b.dir, "quorate"), "./cmd/quorate"); err != nil {
+			if err := checkout.Go(ctx, b.source, "build", "-o", filepath.Join(b.dir, "quorate"), "./cmd/quorate"); err != nil {
 				return nil, err
 			}
 		}
@@ -66,17 +66,6 @@ func prepare(ctx context.Context, s scale, only *regexp.Regexp, all [builds]buil
 		return nil, fmt.Errorf("-only %q: no suite has such a name", only)
 	}
 	return suites, nil
-}
-
-// goBuild runs go build or go test -c in the sources of a build.
-func goBuild(ctx context.Context, source string, args ...string) error {
-	args = append([]string{args[0], "-C", source, "-trimpath", "-buildvcs=false"}, args[1:]...)
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
-	}
-	return nil
 }
 
 // measurer measures suites and returns the samples of each, in the order of the suites.

@@ -12,12 +12,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"quorate/bench/checkout"
 )
 
 // about says what was measured, where and when.
 type about struct {
 	Began         time.Time `json:"began"`
 	Commit        string    `json:"commit"`
+	Base          string    `json:"base,omitempty"` // the commit of the older build
 	KubeAPIServer string    `json:"kube_apiserver"`
 	Etcd          string    `json:"etcd"`
 	Machine       string    `json:"machine"`
@@ -33,7 +36,7 @@ type about struct {
 // describe runs before the first round.
 func describe(ctx context.Context, b binaries, dir, mode string) (a about, err error) {
 	a = about{Began: time.Now().UTC().Truncate(time.Second), Mode: mode, Machine: machine()}
-	if a.Commit, err = output(ctx, "git", "describe", "--always", "--dirty", "--exclude", "*"); err != nil {
+	if a.Commit, err = checkout.WorkingCopy(ctx); err != nil {
 		return a, err
 	}
 	if a.KubeAPIServer, err = output(ctx, b.APIServer, "--version"); err != nil {

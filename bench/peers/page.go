@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"slices"
 
 	"quorate/chaos/plot"
 )
@@ -13,9 +14,10 @@ var pageFiles embed.FS
 
 // pageView is the data of the page.
 type pageView struct {
-	Title, About string
-	Groups       []group
-	Rows         []row
+	Title, About, Base string
+	Groups             []group
+	Columns            []column
+	Rows               []row
 }
 
 // group is the cards of one number of nodes.
@@ -31,7 +33,7 @@ type card struct {
 	Bars  []bars
 }
 
-// bars compares one figure of both systems.
+// bars compares one figure of all systems.
 type bars struct {
 	Name string
 	Bars plot.Bars
@@ -43,14 +45,15 @@ func htmlPage(r *results) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &pageView{Title: "Quorate beside kube-apiserver and etcd", About: r.About.sentences(), Rows: r.Rows}
+	v := &pageView{Title: "Quorate beside kube-apiserver and etcd", About: r.About.sentences(), Base: r.About.Base, Columns: r.About.columns(), Rows: r.Rows}
+	slices.Reverse(v.Columns) // the new build first
 	for i := range r.Rows {
 		title := fmt.Sprintf("Nodes: %d", r.Rows[i].Nodes)
 		if n := len(v.Groups); n == 0 || v.Groups[n-1].Title != title {
 			v.Groups = append(v.Groups, group{Title: title})
 		}
 		last := &v.Groups[len(v.Groups)-1]
-		last.Cards = append(last.Cards, cardOf(&r.Rows[i]))
+		last.Cards = append(last.Cards, cardOf(&r.Rows[i], v.Columns))
 	}
 	var text bytes.Buffer
 	if err := page.ExecuteTemplate(&text, "page", v); err != nil {
@@ -59,7 +62,7 @@ func htmlPage(r *results) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-func cardOf(r *row) card {
+func cardOf(r *row, columns []column) card {
 	c := card{Work: r.Work}
 	for i := range r.Figures {
 		f := &r.Figures[i]
@@ -70,14 +73,10 @@ func cardOf(r *row) card {
 			}
 		}
 		b := bars{Name: f.Name, Bars: plot.Bars{Title: r.Work + ": " + f.Name}}
-		for _, one := range []struct {
-			name string
-			tone plot.Tone
-			summary
-		}{{"Quorate", plot.First, f.Quorate}, {"peer", plot.Quiet, f.Peer}} {
-			if len(one.Samples) > 0 {
+		for _, column := range columns {
+			if one := f.Of(column.System); len(one.Samples) > 0 {
 				text := f.value(one.Median)
-				b.Bars.Bars = append(b.Bars.Bars, plot.Value{Name: one.name, Text: text, Value: one.Median, Tone: one.tone})
+				b.Bars.Bars = append(b.Bars.Bars, plot.Value{Name: column.bar, Text: text, Value: one.Median, Tone: column.tone})
 			}
 		}
 		c.Bars = append(c.Bars, b)

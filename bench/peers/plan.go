@@ -7,26 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
 	"quorate/bench/generator"
-	"quorate/bench/servers"
 )
-
-// system is one of the two that are compared.
-type system int
-
-// The systems, which index arrays of length systems.
-const (
-	quorate system = iota
-	peer
-	systems
-)
-
-// String is the system's name in messages and in the names of files.
-func (s system) String() string { return [...]string{"quorate", "peer"}[s] }
 
 // scale is the amount of work of a run.
 type scale struct {
@@ -43,8 +28,6 @@ var scales = map[string]scale{
 
 // maxOperations bounds one measurement, which its time should end.
 const maxOperations = 1_000_000
-
-const nodeBinary = "bin/quorate"
 
 // nodeCounts are the sizes of clusters, with their labels in measurements and in targets.yaml.
 var nodeCounts = []struct {
@@ -63,35 +46,32 @@ var loads = [][]string{
 // measurer runs the rounds and keeps what they measured.
 type measurer struct {
 	scale
-	dir      string
-	programs binaries
-	done     int // rounds
-	measured [systems][]generator.Measurement
-	raw      [systems][]byte // JSON lines
+	dir     string
+	systems []*system
+	done    int // rounds
 }
 
-// rounds runs all rounds, the systems in turn.
+// rounds runs all rounds, the systems in turn. The first of a round is the last of the next.
 func (m *measurer) rounds(ctx context.Context) error {
-	order := []system{quorate, peer}
 	for m.done < m.scale.rounds {
 		for _, count := range nodeCounts {
-			for _, s := range order {
-				fmt.Fprintf(os.Stderr, "peers: round %d of %d: %s, nodes: %d\n", m.done+1, m.scale.rounds, s, count.nodes)
+			for turn := range m.systems {
+				s := m.systems[(m.done+turn)%len(m.systems)]
+				fmt.Fprintf(os.Stderr, "peers: round %d of %d: %s, nodes: %d\n", m.done+1, m.scale.rounds, s.name, count.nodes)
 				if err := m.one(ctx, s, count.label, count.nodes); err != nil {
-					return fmt.Errorf("%s, nodes: %d: %w", s, count.nodes, err)
+					return fmt.Errorf("%s, nodes: %d: %w", s.name, count.nodes, err)
 				}
 			}
 		}
 		m.done++
-		slices.Reverse(order)
 	}
 	return nil
 }
 
 // one measures a system alone on the machine.
-func (m *measurer) one(ctx context.Context, s system, label string, nodes int) (err error) {
-	dir := filepath.Join(m.dir, strconv.Itoa(m.done+1)+"-"+s.String()+"-"+label)
-	c, err := m.start(ctx, s, dir, nodes)
+func (m *measurer) one(ctx context.Context, s *system, label string, nodes int) (err error) {
+	dir := filepath.Join(m.dir, strconv.Itoa(m.done+1)+"-"+s.name+"-"+label)
+	c, err := s.start(ctx, dir, nodes)
 	if err != nil {
 		return err
 	}
@@ -109,29 +89,18 @@ func (m *measurer) one(ctx context.Context, s system, label string, nodes int) (
 	if err != nil {
 		return err
 	}
-	m.raw[s] = append(append(m.raw[s], line...), '\n')
-	m.measured[s] = append(m.measured[s], idle)
+	s.raw = append(append(s.raw, line...), '\n')
+	s.measured = append(s.measured, idle)
 	for _, load := range loads {
 		args := append([]string{"-n", strconv.Itoa(maxOperations), "-objects", strconv.Itoa(m.objects), "-max-time", m.length.String()}, load...)
 		lines, measured, err := generator.Run(ctx, c, label, args...)
-		m.raw[s] = append(m.raw[s], lines...)
-		m.measured[s] = append(m.measured[s], measured...)
+		s.raw = append(s.raw, lines...)
+		s.measured = append(s.measured, measured...)
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (m *measurer) start(ctx context.Context, s system, dir string, nodes int) (*servers.Cluster, error) {
-	if s == peer {
-		return startPeer(ctx, m.programs, dir, nodes)
-	}
-	c, err := servers.StartQuorate(ctx, nodeBinary, dir, nodes)
-	if err != nil {
-		return nil, err
-	}
-	return &c.Cluster, nil
 }
 
 // idleLabel is the label of idle nodes; that of three is the label of targets.yaml.

@@ -13,12 +13,12 @@ type results struct {
 	Rows  []row `json:"rows"`
 }
 
-// row is a kind of work, with the figures of both systems.
+// row is a kind of work, with the figures of all systems.
 type row struct {
-	Nodes   int       `json:"nodes"`
-	Work    string    `json:"work"`
-	Figures []figure  `json:"figures"`
-	Errors  [2]string `json:"errors,omitzero"` // of Quorate and of the peer; "" for none
+	Nodes   int      `json:"nodes"`
+	Work    string   `json:"work"`
+	Figures []figure `json:"figures"`
+	Errors  []string `json:"errors,omitempty"` // of Quorate, the peer and the base, "" for none
 }
 
 // figure is one number of a row.
@@ -27,9 +27,18 @@ type figure struct {
 	Unit    string  `json:"unit"`
 	Quorate summary `json:"quorate"`
 	Peer    summary `json:"peer"`
+	Base    summary `json:"base,omitzero"` // absent without -base
 	// Ratio is how much better Quorate is: its rate divided by the peer's, or the peer's cost divided
 	// by its own. It's 0 if one of them was not measured.
 	Ratio float64 `json:"ratio"`
+	// BaseRatio is Quorate's value divided by that of the base, of rates as of costs. It's 0 if one of
+	// them was not measured.
+	BaseRatio float64 `json:"base_ratio,omitzero"`
+}
+
+// Of returns the summary of a system.
+func (f *figure) Of(s int) *summary {
+	return [...]*summary{quorate: &f.Quorate, peer: &f.Peer, base: &f.Base}[s]
 }
 
 // summary describes the samples of one figure, one for each round.
@@ -73,7 +82,7 @@ var works = []struct {
 }
 
 // resultsOf summarizes what was measured.
-func resultsOf(a about, m *measurer) *results {
+func resultsOf(a about, systems []*system) *results {
 	r := &results{About: a}
 	for _, count := range nodeCounts {
 		for _, w := range works {
@@ -81,9 +90,9 @@ func resultsOf(a about, m *measurer) *results {
 			if w.scenario == "idle" {
 				label = idleLabel(label)
 			}
-			var found [systems][]generator.Measurement
+			found := make([][]generator.Measurement, len(systems))
 			for s := range found {
-				found[s] = slices.DeleteFunc(slices.Clone(m.measured[s]), func(one generator.Measurement) bool {
+				found[s] = slices.DeleteFunc(slices.Clone(systems[s].measured), func(one generator.Measurement) bool {
 					return one.Label != label || one.Scenario != w.scenario || w.variant != "" && one.Variant != w.variant || w.conc != 0 && one.Conc != w.conc
 				})
 			}
@@ -93,23 +102,30 @@ func resultsOf(a about, m *measurer) *results {
 	return r
 }
 
-func rowOf(nodes int, work string, metrics []metric, found [systems][]generator.Measurement) row {
-	r := row{Nodes: nodes, Work: work}
-	for s := range found {
-		r.Errors[s] = errorsOf(found[s])
-	}
+// rowOf compares what was found of each system.
+func rowOf(nodes int, work string, metrics []metric, found [][]generator.Measurement) row {
+	r := row{Nodes: nodes, Work: work, Errors: errorsOf(found)}
 	for _, one := range metrics {
-		f := figure{Name: one.name, Unit: one.unit, Quorate: summarize(one, found[quorate]), Peer: summarize(one, found[peer])}
-		switch ours, theirs := f.Quorate.Median, f.Peer.Median; {
-		case ours <= 0 || theirs <= 0:
-		case one.moreIsGood:
-			f.Ratio = ours / theirs
-		default:
-			f.Ratio = theirs / ours
+		f := figure{Name: one.name, Unit: one.unit}
+		for s := range found {
+			*f.Of(s) = summarize(one, found[s])
 		}
+		f.Ratio = quotient(f.Quorate.Median, f.Peer.Median)
+		if !one.moreIsGood {
+			f.Ratio = quotient(f.Peer.Median, f.Quorate.Median)
+		}
+		f.BaseRatio = quotient(f.Quorate.Median, f.Base.Median)
 		r.Figures = append(r.Figures, f)
 	}
 	return r
+}
+
+// quotient divides medians. It's 0 if one of them was not measured.
+func quotient(a, b float64) float64 {
+	if a <= 0 || b <= 0 {
+		return 0
+	}
+	return a / b
 }
 
 // summarize returns the median of one figure, and its spread.
@@ -127,12 +143,18 @@ func summarize(one metric, found []generator.Measurement) summary {
 	return s
 }
 
-// errorsOf describes the first operations that failed; "" if none did.
-func errorsOf(found []generator.Measurement) string {
-	for i := range found {
-		if m := &found[i]; len(m.Errors) > 0 {
-			return fmt.Sprintf("%v %.200s", m.Errors, m.Sample)
+// errorsOf describes the first operations of each system that failed; nil if none did.
+func errorsOf(found [][]generator.Measurement) (all []string) {
+	for s := range found {
+		i := slices.IndexFunc(found[s], func(m generator.Measurement) bool { return len(m.Errors) > 0 })
+		if i < 0 {
+			continue
 		}
+		if all == nil {
+			all = make([]string, len(found))
+		}
+		m := &found[s][i]
+		all[s] = fmt.Sprintf("%v %.200s", m.Errors, m.Sample)
 	}
-	return ""
+	return all
 }
