@@ -81,12 +81,14 @@ func (l *Log) spans(entry *raft.Log) bool {
 	return l.cfg.Span > 0 && l.began != noTime && nanos != noTime && nanos-l.began > int64(l.cfg.Span)
 }
 
-// write appends entries to the active segment in one write, and syncs it.
+// write appends entries to the active segment in one write, maybe with zeros behind them, and syncs
+// it.
 func (l *Log) write(entries []*raft.Log, size int64) error {
 	s := l.active
 	_, end := s.span()
-	if int64(cap(l.buf)) < size {
-		l.buf = make([]byte, 0, size)
+	upTo := l.fillTo(end + size)
+	if int64(cap(l.buf)) < upTo-end {
+		l.buf = make([]byte, 0, upTo-end)
 	}
 	buf := l.buf[:0]
 	if cap(l.buf) > maxSpareBuffer {
@@ -101,6 +103,7 @@ func (l *Log) write(entries []*raft.Log, size int64) error {
 		}
 		buf = appendFrame(buf, e, l.batch, uint32(len(entries)-1-i))
 	}
+	buf = append(buf, make([]byte, upTo-end-size)...)
 	// gofail: var breakAckBeforeSync struct{}
 	// return l.writeLate(s, buf, points, entries[len(entries)-1], end)
 
@@ -114,12 +117,27 @@ func (l *Log) write(entries []*raft.Log, size int64) error {
 	if err := l.datasync(s.f); err != nil {
 		return l.stop(fmt.Errorf("sync %s: %w", s.path, err))
 	}
+	l.filled = max(l.filled, upTo)
 	if l.began == noTime {
 		l.began = nanosOf(entries[0].AppendedAt)
 	}
 	last := entries[len(entries)-1]
 	s.added(points, last.Index, end+size, nanosOf(last.AppendedAt))
 	return nil
+}
+
+// fillBytes is how much of a segment is filled with zeros at a time, ahead of the frames. Where the
+// file system has reserved blocks and nobody has written them, each sync also has to write to the
+// file system's journal that they are in use now, and waits there for other files.
+const fillBytes = 256 << 10
+
+// fillTo returns where the zeros are to end that follow frames which end at an offset of the active
+// segment: there, if so much has been filled before.
+func (l *Log) fillTo(end int64) int64 {
+	if end <= l.filled {
+		return end
+	}
+	return min((end/fillBytes+1)*fillBytes, l.active.capacity)
 }
 
 // maxSpareBuffer bounds the buffer kept between appends.
@@ -183,7 +201,7 @@ func (l *Log) begin(index uint64, size int64) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.files, l.active, l.full, l.batch, l.began = append(l.files, s), s, false, 0, noTime
+	l.files, l.active, l.full, l.filled, l.batch, l.began = append(l.files, s), s, false, 0, 0, noTime
 	return nil
 }
 

@@ -35,6 +35,7 @@ type Log struct {
 	cfg      Config
 	sequence uint64 // of the newest segment
 	full     bool   // the next append begins a new segment
+	filled   int64  // where the active segment begins to have what nobody has written, 0 if unknown
 	batch    uint32 // number of the last append to the active segment
 	began    int64  // time of the first entry of the active segment, noTime if it has none
 	buf      []byte // of the last append
