@@ -19,6 +19,9 @@ const (
 	// pollPause is the pause of the collector when no object changes. After it the collector checks
 	// for new kinds and retries failed objects.
 	pollPause = time.Second
+	// followPause is the pause after the changes of a state, if they queued no object. Beside many
+	// writes each state has few changes, but takes a look at all kinds.
+	followPause = 10 * time.Millisecond
 	// batch is the number of objects that are checked against one confirmed state.
 	batch = 256
 	// parallel is the number of concurrent writes: enough for them to share disk writes, and few
@@ -147,6 +150,7 @@ func (c *collection) present(ctx context.Context) (*state.Root, error) {
 	if c.queue.len() > 0 {
 		return c.store.View(ctx, raftstore.Cached())
 	}
+	background.Pause(ctx, followPause)
 	waiting, cancel := context.WithTimeout(ctx, pollPause)
 	defer cancel()
 	root, err := c.store.View(waiting, raftstore.AtLeast(c.seen+1))
