@@ -188,6 +188,7 @@ func (st *stream) abort(err error, byServer bool) {
 
 // run is the goroutine of the handler.
 func (st *stream) run(h http.Handler) {
+	growStack(0)
 	continued := false
 	defer func() {
 		if !continued {
