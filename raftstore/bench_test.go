@@ -221,7 +221,7 @@ func BenchmarkRestart(b *testing.B) {
 	pod := strings.Repeat("0123456789abcdef", 440)
 	for _, snapshot := range []bool{true, false} {
 		b.Run(fmt.Sprintf("snapshot=%t", snapshot), func(b *testing.B) {
-			c := testcluster.New(b, 1, func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 })
+			c := testcluster.New(b, 1, func(cfg *raftstore.Config) { cfg.RaftMultiplier, cfg.LogBytes = 1, 4<<30 })
 			n := c.Leader()
 			var next atomic.Int64
 			var work sync.WaitGroup

@@ -143,7 +143,7 @@ func (s *Store) openState() error {
 	}
 	s.applier = applier.New(applier.Config{
 		Hub: s.hub, Applied: &s.applied, Retained: s.retained,
-		Fits: s.fits, Installed: s.installed,
+		Fits: s.fits, Installed: s.installed, Hurries: s.space.IsShort,
 		Lifecycle: s.life, Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	return nil

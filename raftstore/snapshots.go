@@ -13,18 +13,18 @@ import (
 // These constants determine when a snapshot is due. It is due once snapshotEntries entries have
 // been applied since the newest one, because a restart replays them, or once the log has grown by
 // its bound divided by snapshotGrowth, because Raft trims the log only up to a snapshot. Writing a
-// snapshot takes a core, so at least snapshotPause, and at least snapshotShare times the duration
-// of the previous one, must have passed since the previous one ended.
+// snapshot takes a quarter of a core (applier/pace.go), so at least snapshotPause, and at least
+// snapshotShare times the duration of the previous one, must have passed since that ended.
 //
 // While the disk is short of space, a snapshot is due once the log has grown by the reserve divided
 // by reclaimGrowth, because the log is then trimmed up to the snapshot.
 // The pauses are shorter, and below the reserve, where writes are refused and deletions wait for
 // space, there are none.
 const (
-	snapshotEntries  = 32 << 10
+	snapshotEntries  = 64 << 10
 	snapshotGrowth   = 8 // divisor of the log's bound
 	snapshotPause    = 5 * time.Second
-	snapshotShare    = 20
+	snapshotShare    = 5
 	snapshotInterval = 250 * time.Millisecond // time between checks whether a snapshot is due
 	holdSnapshots    = 2                      // with space for fewer snapshots, the log holds no entries for followers
 	reclaimGrowth    = 8                      // divisor of the reserve

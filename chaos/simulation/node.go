@@ -153,7 +153,7 @@ func (p *process) build() error {
 	}
 	p.applier = applier.New(applier.Config{
 		Hub: p.hub, Applied: &readindex.Applied{}, Retained: p.retained,
-		Fits: p.fits, Installed: func(uint64) {},
+		Fits: p.fits, Installed: func(uint64) {}, Hurries: func() bool { return true },
 		Lifecycle: lifecycle.New(), Logger: quiet, Registerer: unmeasured{},
 	})
 	return nil

@@ -26,8 +26,10 @@ type Config struct {
 	Retained *read.Retained     // receives the states that pins request
 	// Fits returns an error for a snapshot of another node that must not be installed. Installed is
 	// called when the snapshot of another node has replaced the state.
-	Fits       func(index uint64) error
-	Installed  func(index uint64)
+	Fits      func(index uint64) error
+	Installed func(index uint64)
+	// Hurries reports whether snapshots are to be written without pauses.
+	Hurries    func() bool
 	Lifecycle  *lifecycle.Lifecycle // ends the node at an entry that this build does not know
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
@@ -138,7 +140,7 @@ func (a *Applier) Snapshot() (raft.FSMSnapshot, error) {
 	if a.ended != nil {
 		return nil, a.ended
 	}
-	return fsmSnapshot{a.Root()}, nil
+	return fsmSnapshot{a.Root(), &a.cfg}, nil
 }
 
 // Restore replaces the state by that of a snapshot, once it has read and verified all of it.
@@ -176,12 +178,15 @@ func (a *Applier) Restore(from io.ReadCloser) error {
 }
 
 // fsmSnapshot is a state that Raft writes as a snapshot.
-type fsmSnapshot struct{ root *state.Root }
+type fsmSnapshot struct {
+	root *state.Root
+	cfg  *Config
+}
 
 func (i fsmSnapshot) Persist(sink raft.SnapshotSink) error {
 	// gofail: var snapshotBefore struct{}
 	w := snapshot.NewWriter(sink)
-	if err := fsm.WriteSnapshot(w, i.root); err != nil {
+	if err := fsm.WriteSnapshot(i.pace(w), i.root); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
 	return w.Close()

@@ -44,7 +44,7 @@ func newNode(t *testing.T, entries replay.Entries) *node {
 	}
 	n.applier = applier.New(applier.Config{
 		Hub: n.hub, Applied: &n.applied, Retained: n.retained,
-		Fits: func(uint64) error { return nil }, Installed: func(uint64) {},
+		Fits: func(uint64) error { return nil }, Installed: func(uint64) {}, Hurries: func() bool { return true },
 		Lifecycle: n.life, Logger: quiet, Registerer: prometheus.NewRegistry(),
 	})
 	return n

@@ -1,0 +1,83 @@
+package applier
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"quorate/raftstore/failure"
+	"quorate/raftstore/lifecycle"
+)
+
+const partTime = 10 * time.Millisecond
+
+// slow is a writer that takes partTime for each part.
+type slow struct{ bytes int }
+
+func (s *slow) Write(part []byte) (int, error) {
+	time.Sleep(partTime)
+	s.bytes += len(part)
+	return len(part), nil
+}
+
+// failing is a writer without space.
+type failing struct{ error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.error }
+
+// TestSnapshotsRestBetweenParts checks that the writing of a snapshot takes no more than its share
+// of the time, unless it must hurry.
+func TestSnapshotsRestBetweenParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hurries := false
+		part := make([]byte, 100)
+		out := &slow{}
+		paced := snapshotFor(lifecycle.New(), &hurries).pace(out)
+		for _, step := range []struct {
+			hurries bool
+			want    time.Duration
+		}{{false, (1 + restShare) * partTime}, {false, (1 + restShare) * partTime}, {true, partTime}, {false, (1 + restShare) * partTime}} {
+			hurries = step.hurries
+			begun := time.Now()
+			if n, err := paced.Write(part); n != len(part) || err != nil {
+				t.Fatalf("wrote %d bytes, %v", n, err)
+			}
+			if took := time.Since(begun); took != step.want {
+				t.Errorf("in a hurry %t: took %s, want %s", step.hurries, took, step.want)
+			}
+		}
+		if out.bytes != 4*len(part) {
+			t.Errorf("%d bytes arrived", out.bytes)
+		}
+	})
+}
+
+// TestSnapshotsStopWithTheStore checks that a store that closes does not wait for the rests of a
+// snapshot.
+func TestSnapshotsStopWithTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		life := lifecycle.New()
+		paced := snapshotFor(life, new(bool)).pace(&slow{})
+		begun := time.Now()
+		time.AfterFunc(2*partTime, func() { life.BeginClose(func() {}) })
+		if _, err := paced.Write(make([]byte, 100)); !errors.Is(err, failure.ErrClosed) {
+			t.Errorf("got %v, want %v", err, failure.ErrClosed)
+		}
+		if took := time.Since(begun); took != 2*partTime {
+			t.Errorf("took %s, want %s", took, 2*partTime)
+		}
+	})
+}
+
+// TestSnapshotsReportErrorsAtOnce checks that an error of the disk is neither lost nor delayed.
+func TestSnapshotsReportErrorsAtOnce(t *testing.T) {
+	full := errors.New("no space")
+	if _, err := snapshotFor(lifecycle.New(), new(bool)).pace(failing{full}).Write(make([]byte, 100)); !errors.Is(err, full) {
+		t.Errorf("got %v, want %v", err, full)
+	}
+}
+
+func snapshotFor(life *lifecycle.Lifecycle, hurries *bool) fsmSnapshot {
+	return fsmSnapshot{cfg: &Config{Lifecycle: life, Hurries: func() bool { return *hurries }}}
+}
