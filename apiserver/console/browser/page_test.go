@@ -151,7 +151,8 @@ func eval[T any](p *page, expression string) (value T) {
 	return value
 }
 
-// describe returns the text of the page and its problems, for failures.
+// describe returns the text of the page, its problems, and what the browser and its driver printed
+// last, for failures.
 func (p *page) describe() string {
 	var text string
 	if err := chromedp.Run(p.ctx, chromedp.Evaluate("location.href + '\\n' + document.body.innerText", &text)); err != nil {
@@ -159,7 +160,7 @@ func (p *page) describe() string {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return text + "\n" + strings.Join(p.problems, "\n")
+	return text + "\n" + strings.Join(p.problems, "\n") + "\nthe browser and its driver printed last:\n" + p.output.String()
 }
 
 // has is an expression that is true when the page shows a text.
