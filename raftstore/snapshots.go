@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/applier"
 )
 
 // These constants determine when a snapshot is due. It is due once snapshotEntries entries have
 // been applied since the newest one, because a restart replays them, or once the log has grown by
 // its bound divided by snapshotGrowth, because Raft trims the log only up to a snapshot. Writing a
-// snapshot takes a quarter of a core (applier/pace.go), so at least snapshotPause, and at least
-// snapshotShare times the duration of the previous one, must have passed since that ended.
+// snapshot takes a core, so at least snapshotPause, and at least snapshotShare times the work of the
+// previous one, its duration without rests, must have passed since the previous one ended.
 //
 // While the disk is short of space, a snapshot is due once the log has grown by the reserve divided
 // by reclaimGrowth, because the log is then trimmed up to the snapshot.
@@ -24,7 +26,7 @@ const (
 	snapshotEntries  = 64 << 10
 	snapshotGrowth   = 8 // divisor of the log's bound
 	snapshotPause    = 5 * time.Second
-	snapshotShare    = 5
+	snapshotShare    = 20
 	snapshotInterval = 250 * time.Millisecond // time between checks whether a snapshot is due
 	holdSnapshots    = 2                      // with space for fewer snapshots, the log holds no entries for followers
 	reclaimGrowth    = 8                      // divisor of the reserve
@@ -50,24 +52,28 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 	ticker := time.NewTicker(snapshotInterval)
 	defer ticker.Stop()
 	var last, failed time.Time // when the last snapshot ended, and the last that failed
-	var took time.Duration
+	var work time.Duration     // of the last one
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case now := <-ticker.C:
 			pause := now.Sub(last)
-			due := pause >= max(snapshotPause, snapshotShare*took) && s.snapshotDue() ||
-				s.reclaimDue() && (s.space.IsLow() || pause >= max(reclaimPause, reclaimShare*took))
+			due := pause >= max(snapshotPause, snapshotShare*work) && s.snapshotDue() ||
+				s.reclaimDue() && (s.space.IsLow() || pause >= max(reclaimPause, reclaimShare*work))
 			if !due || now.Sub(failed) < snapshotPause {
 				continue
 			}
+			rests := !s.space.IsShort()
 			err := s.takeSnapshot()
-			if err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) && ctx.Err() == nil {
+			if err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) && s.life.Check() == nil {
 				s.logger.Warn("could not take a snapshot", "error", err)
 				failed = time.Now()
 			}
-			last, took = time.Now(), time.Since(now)
+			last, work = time.Now(), time.Since(now)
+			if rests {
+				work /= 1 + applier.RestShare
+			}
 		}
 	}
 }
@@ -123,10 +129,13 @@ func (s *Store) takeSnapshot() error {
 	}
 	written := s.log.Written()
 	err := s.raft.Snapshot().Error()
+	if closed := s.life.Check(); err != nil && closed != nil {
+		return closed // the library's error does not wrap it
+	}
 	if err == nil {
 		err = s.recordSnapshot(written)
 	}
-	if short && (err == nil || errors.Is(err, raft.ErrNothingNewToSnapshot)) {
+	if (short || s.space.IsShort()) && (err == nil || errors.Is(err, raft.ErrNothingNewToSnapshot)) {
 		err = errors.Join(err, s.reclaim())
 	}
 	return err

@@ -1,33 +1,41 @@
 package applier
 
 import (
+	"context"
 	"io"
 	"time"
 
-	"quorate/raftstore/failure"
+	"quorate/raftstore/lifecycle"
 )
 
-// restShare is how long the writing of a snapshot rests after each part of it, in times of what the
-// part took. Without rests writers of objects would compete with it for processors and the disk all
-// the time that it takes.
-const restShare = 3
+// RestShare is how long the writing of a snapshot rests after each part of it, in times of what the
+// part took, but at most maxRest. Without rests writers of objects would compete with it for
+// processors and the disk all the time that it takes. After restFor it goes on without them, because
+// a command may wait for it.
+const (
+	RestShare = 3
+	maxRest   = 250 * time.Millisecond
+	restFor   = 40 * time.Second
+)
 
 // pacedWriter writes the parts of a snapshot and rests after each. It stops when the store closes.
 type pacedWriter struct {
 	w       io.Writer
-	closing <-chan struct{}
+	life    *lifecycle.Lifecycle
 	hurries func() bool // then there are no rests
-	since   time.Time   // the end of the last rest
+	begun   time.Time
+	since   time.Time // the end of the last rest
 }
 
 func (i fsmSnapshot) pace(w io.Writer) *pacedWriter {
-	return &pacedWriter{w: w, closing: i.cfg.Lifecycle.Closing(), hurries: i.cfg.Hurries, since: time.Now()}
+	now := time.Now()
+	return &pacedWriter{w: w, life: i.cfg.Lifecycle, hurries: i.cfg.Hurries, begun: now, since: now}
 }
 
 // Write writes a part. It returns failure.ErrClosed if the store closes.
 func (p *pacedWriter) Write(part []byte) (int, error) {
 	n, err := p.w.Write(part)
-	if err == nil && !p.hurries() {
+	if err == nil {
 		err = p.rest()
 	}
 	p.since = time.Now()
@@ -35,12 +43,9 @@ func (p *pacedWriter) Write(part []byte) (int, error) {
 }
 
 func (p *pacedWriter) rest() error {
-	timer := time.NewTimer(restShare * time.Since(p.since))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-p.closing:
-		return failure.ErrClosed
+	if time.Since(p.begun) <= restFor && !p.hurries() {
+		rest := min(RestShare*time.Since(p.since), maxRest)
+		lifecycle.Pause(context.Background(), p.life.Closing(), rest)
 	}
+	return p.life.Check()
 }

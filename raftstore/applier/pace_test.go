@@ -12,11 +12,14 @@ import (
 
 const partTime = 10 * time.Millisecond
 
-// slow is a writer that takes partTime for each part.
-type slow struct{ bytes int }
+// slow is a writer that takes a time for each part.
+type slow struct {
+	time  time.Duration
+	bytes int
+}
 
 func (s *slow) Write(part []byte) (int, error) {
-	time.Sleep(partTime)
+	time.Sleep(s.time)
 	s.bytes += len(part)
 	return len(part), nil
 }
@@ -32,12 +35,12 @@ func TestSnapshotsRestBetweenParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hurries := false
 		part := make([]byte, 100)
-		out := &slow{}
+		out := &slow{time: partTime}
 		paced := snapshotFor(lifecycle.New(), &hurries).pace(out)
 		for _, step := range []struct {
 			hurries bool
 			want    time.Duration
-		}{{false, (1 + restShare) * partTime}, {false, (1 + restShare) * partTime}, {true, partTime}, {false, (1 + restShare) * partTime}} {
+		}{{false, (1 + RestShare) * partTime}, {false, (1 + RestShare) * partTime}, {true, partTime}, {false, (1 + RestShare) * partTime}} {
 			hurries = step.hurries
 			begun := time.Now()
 			if n, err := paced.Write(part); n != len(part) || err != nil {
@@ -58,7 +61,7 @@ func TestSnapshotsRestBetweenParts(t *testing.T) {
 func TestSnapshotsStopWithTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		life := lifecycle.New()
-		paced := snapshotFor(life, new(bool)).pace(&slow{})
+		paced := snapshotFor(life, new(bool)).pace(&slow{time: partTime})
 		begun := time.Now()
 		time.AfterFunc(2*partTime, func() { life.BeginClose(func() {}) })
 		if _, err := paced.Write(make([]byte, 100)); !errors.Is(err, failure.ErrClosed) {
@@ -66,6 +69,34 @@ func TestSnapshotsStopWithTheStore(t *testing.T) {
 		}
 		if took := time.Since(begun); took != 2*partTime {
 			t.Errorf("took %s, want %s", took, 2*partTime)
+		}
+	})
+}
+
+// TestSnapshotsStopInAHurry checks that a store that closes does not wait for a snapshot without
+// rests either.
+func TestSnapshotsStopInAHurry(t *testing.T) {
+	life, hurries := lifecycle.New(), true
+	paced := snapshotFor(life, &hurries).pace(&slow{})
+	life.BeginClose(func() {})
+	if _, err := paced.Write(make([]byte, 100)); !errors.Is(err, failure.ErrClosed) {
+		t.Errorf("got %v, want %v", err, failure.ErrClosed)
+	}
+}
+
+// TestSnapshotsRestForALimitedTime checks that a part that took long, maybe because the process was
+// suspended, is followed by a short rest, and that a snapshot that has taken long no longer rests.
+func TestSnapshotsRestForALimitedTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		paced := snapshotFor(lifecycle.New(), new(bool)).pace(&slow{time: restFor - time.Second})
+		for _, want := range []time.Duration{restFor - time.Second + maxRest, restFor - time.Second} {
+			begun := time.Now()
+			if _, err := paced.Write(make([]byte, 100)); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(begun); took != want {
+				t.Errorf("took %s, want %s", took, want)
+			}
 		}
 	})
 }

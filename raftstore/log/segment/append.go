@@ -105,7 +105,7 @@ func (l *Log) write(entries []*raft.Log, size int64) error {
 	}
 	buf = append(buf, make([]byte, upTo-end-size)...)
 	// gofail: var breakAckBeforeSync struct{}
-	// return l.writeLate(s, buf, points, entries[len(entries)-1], end)
+	// return l.writeLate(s, buf[:size], points, entries[len(entries)-1], end)
 
 	// gofail: var breakSkipSync struct{}
 	// l.datasync = func(*os.File) error { return nil }
