@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
-
-	"quorate/raftstore/applier"
 )
 
 // These constants determine when a snapshot is due. It is due once snapshotEntries entries have
@@ -64,16 +62,13 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 			if !due || now.Sub(failed) < snapshotPause {
 				continue
 			}
-			rests := !s.space.IsShort()
+			rested := s.applier.Rested()
 			err := s.takeSnapshot()
 			if err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) && s.life.Check() == nil {
 				s.logger.Warn("could not take a snapshot", "error", err)
 				failed = time.Now()
 			}
-			last, work = time.Now(), time.Since(now)
-			if rests {
-				work /= 1 + applier.RestShare
-			}
+			last, work = time.Now(), time.Since(now)-(s.applier.Rested()-rested)
 		}
 	}
 }

@@ -34,13 +34,20 @@ func recorded(old string) (*results, []*system) {
 	return resultsOf(a, systems), systems
 }
 
-func TestResultsHaveMediansSpreadAndRatios(t *testing.T) {
-	t.Parallel()
-	r, systems := recorded("")
+// written returns the folder of the results of recorded.
+func written(t *testing.T, old string) string {
+	t.Helper()
+	r, systems := recorded(old)
 	dir := t.TempDir()
 	if err := writeResults(dir, r, systems); err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+func TestResultsHaveMediansSpreadAndRatios(t *testing.T) {
+	t.Parallel()
+	dir := written(t, "")
 	has(t, read(t, dir, "results.md"),
 		"Quorate abc beside Kubernetes v1.37.2 with etcd 3.7.3", "Rounds: 3 (mode full), on 2026-11-24 04:00 UTC",
 		"\n| nodes: 3 | peer | Quorate | ratio |\n|---|---|---|---|\n",
@@ -72,11 +79,7 @@ func TestResultsHaveMediansSpreadAndRatios(t *testing.T) {
 
 func TestResultsHaveTheBase(t *testing.T) {
 	t.Parallel()
-	r, systems := recorded("9b88031")
-	dir := t.TempDir()
-	if err := writeResults(dir, r, systems); err != nil {
-		t.Fatal(err)
-	}
+	dir := written(t, "9b88031")
 	has(t, read(t, dir, "results.md"),
 		"Quorate abc and 9b88031 beside Kubernetes v1.37.2 with etcd 3.7.3",
 		"\n| nodes: 3 | peer | Quorate at 9b88031 | Quorate | ratio to the peer | CPU relative to 9b88031 |\n|---|---|---|---|---|---|\n",

@@ -36,12 +36,13 @@ type Config struct {
 }
 
 // Applier implements raft.FSM. Raft makes one call at a time to it, and owns the tree meanwhile;
-// any goroutine may call Root and Started.
+// any goroutine may call Root, Started and Rested.
 type Applier struct {
 	cfg     Config
 	metrics *metrics
 	current atomic.Pointer[state.Root]
-	started atomic.Bool // set once Raft has restored its first state
+	started atomic.Bool  // set once Raft has restored its first state
+	rested  atomic.Int64 // nanoseconds that the writing of snapshots has rested
 
 	tree  *state.Tree
 	ended error // set by an entry that this build does not know; the state does not change afterwards
@@ -62,6 +63,9 @@ func (a *Applier) Root() *state.Root { return a.current.Load() }
 // Started records that the node has restored its first state. Snapshots restored afterwards come
 // from other nodes.
 func (a *Applier) Started() { a.started.Store(true) }
+
+// Rested returns how long the writing of snapshots has rested, of all of them together.
+func (a *Applier) Rested() time.Duration { return time.Duration(a.rested.Load()) }
 
 // Apply implements raft.FSM. Raft uses ApplyBatch instead.
 func (a *Applier) Apply(entry *raft.Log) any { return a.ApplyBatch([]*raft.Log{entry})[0] }
@@ -140,7 +144,7 @@ func (a *Applier) Snapshot() (raft.FSMSnapshot, error) {
 	if a.ended != nil {
 		return nil, a.ended
 	}
-	return fsmSnapshot{a.Root(), &a.cfg}, nil
+	return fsmSnapshot{a.Root(), a}, nil
 }
 
 // Restore replaces the state by that of a snapshot, once it has read and verified all of it.
@@ -179,8 +183,8 @@ func (a *Applier) Restore(from io.ReadCloser) error {
 
 // fsmSnapshot is a state that Raft writes as a snapshot.
 type fsmSnapshot struct {
-	root *state.Root
-	cfg  *Config
+	root    *state.Root
+	applier *Applier
 }
 
 func (i fsmSnapshot) Persist(sink raft.SnapshotSink) error {

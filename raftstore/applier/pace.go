@@ -8,12 +8,12 @@ import (
 	"quorate/raftstore/lifecycle"
 )
 
-// RestShare is how long the writing of a snapshot rests after each part of it, in times of what the
+// restShare is how long the writing of a snapshot rests after each part of it, in times of what the
 // part took, but at most maxRest. Without rests writers of objects would compete with it for
 // processors and the disk all the time that it takes. After restFor it goes on without them, because
 // a command may wait for it.
 const (
-	RestShare = 3
+	restShare = 3
 	maxRest   = 250 * time.Millisecond
 	restFor   = 40 * time.Second
 )
@@ -21,15 +21,14 @@ const (
 // pacedWriter writes the parts of a snapshot and rests after each. It stops when the store closes.
 type pacedWriter struct {
 	w       io.Writer
-	life    *lifecycle.Lifecycle
-	hurries func() bool // then there are no rests
+	applier *Applier
 	begun   time.Time
 	since   time.Time // the end of the last rest
 }
 
 func (i fsmSnapshot) pace(w io.Writer) *pacedWriter {
 	now := time.Now()
-	return &pacedWriter{w: w, life: i.cfg.Lifecycle, hurries: i.cfg.Hurries, begun: now, since: now}
+	return &pacedWriter{w: w, applier: i.applier, begun: now, since: now}
 }
 
 // Write writes a part. It returns failure.ErrClosed if the store closes.
@@ -43,9 +42,10 @@ func (p *pacedWriter) Write(part []byte) (int, error) {
 }
 
 func (p *pacedWriter) rest() error {
-	if time.Since(p.begun) <= restFor && !p.hurries() {
-		rest := min(RestShare*time.Since(p.since), maxRest)
-		lifecycle.Pause(context.Background(), p.life.Closing(), rest)
+	life := p.applier.cfg.Lifecycle
+	if begun := time.Now(); begun.Sub(p.begun) <= restFor && !p.applier.cfg.Hurries() {
+		lifecycle.Pause(context.Background(), life.Closing(), min(restShare*begun.Sub(p.since), maxRest))
+		p.applier.rested.Add(int64(time.Since(begun)))
 	}
-	return p.life.Check()
+	return life.Check()
 }

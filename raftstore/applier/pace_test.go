@@ -36,11 +36,12 @@ func TestSnapshotsRestBetweenParts(t *testing.T) {
 		hurries := false
 		part := make([]byte, 100)
 		out := &slow{time: partTime}
-		paced := snapshotFor(lifecycle.New(), &hurries).pace(out)
+		snapshot := snapshotFor(lifecycle.New(), &hurries)
+		paced := snapshot.pace(out)
 		for _, step := range []struct {
 			hurries bool
 			want    time.Duration
-		}{{false, (1 + RestShare) * partTime}, {false, (1 + RestShare) * partTime}, {true, partTime}, {false, (1 + RestShare) * partTime}} {
+		}{{false, (1 + restShare) * partTime}, {false, (1 + restShare) * partTime}, {true, partTime}, {false, (1 + restShare) * partTime}} {
 			hurries = step.hurries
 			begun := time.Now()
 			if n, err := paced.Write(part); n != len(part) || err != nil {
@@ -52,6 +53,9 @@ func TestSnapshotsRestBetweenParts(t *testing.T) {
 		}
 		if out.bytes != 4*len(part) {
 			t.Errorf("%d bytes arrived", out.bytes)
+		}
+		if rested := snapshot.applier.Rested(); rested != 3*restShare*partTime {
+			t.Errorf("rested %s, want %s", rested, 3*restShare*partTime)
 		}
 	})
 }
@@ -110,5 +114,5 @@ func TestSnapshotsReportErrorsAtOnce(t *testing.T) {
 }
 
 func snapshotFor(life *lifecycle.Lifecycle, hurries *bool) fsmSnapshot {
-	return fsmSnapshot{cfg: &Config{Lifecycle: life, Hurries: func() bool { return *hurries }}}
+	return fsmSnapshot{applier: &Applier{cfg: Config{Lifecycle: life, Hurries: func() bool { return *hurries }}}}
 }
