@@ -25,7 +25,8 @@ const (
 	snapshotGrowth   = 8 // divisor of the log's bound
 	snapshotPause    = 5 * time.Second
 	snapshotShare    = 20
-	snapshotInterval = 250 * time.Millisecond // time between checks whether a snapshot is due
+	snapshotInterval = 250 * time.Millisecond // time between checks whether a snapshot is due, while entries come
+	idleInterval     = time.Second            // the same time while none come
 	holdSnapshots    = 2                      // with space for fewer snapshots, the log holds no entries for followers
 	reclaimGrowth    = 8                      // divisor of the reserve
 	reclaimPause     = time.Second
@@ -47,15 +48,21 @@ type newestSnapshot struct {
 
 // takeSnapshots writes a snapshot whenever one is due, until ctx ends.
 func (s *Store) takeSnapshots(ctx context.Context) error {
-	ticker := time.NewTicker(snapshotInterval)
-	defer ticker.Stop()
+	next := time.NewTimer(snapshotInterval)
+	defer next.Stop()
 	var last, failed time.Time // when the last snapshot ended, and the last that failed
 	var work time.Duration     // of the last one
+	var applied uint64         // at the last check
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case now := <-ticker.C:
+		case now := <-next.C:
+			before, interval := applied, snapshotInterval
+			if applied = s.Applied(); applied == before {
+				interval = idleInterval
+			}
+			next.Reset(interval)
 			pause := now.Sub(last)
 			due := pause >= max(snapshotPause, snapshotShare*work) && s.snapshotDue() ||
 				s.reclaimDue() && (s.space.IsLow() || pause >= max(reclaimPause, reclaimShare*work))

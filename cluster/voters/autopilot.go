@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	updateInterval    = time.Second     // how often the leader asks servers for their progress
+	updateInterval    = 2 * time.Second // how often the leader asks servers for their progress
 	reconcileInterval = 2 * time.Second // how often promotions are considered
 	// stabilization is how long a server must have been healthy before it votes.
 	stabilization = 10 * time.Second

@@ -241,8 +241,8 @@ func (s *Shortage) Run(ctx context.Context) error {
 			s.readOnly.Set(0)
 			s.slowness.since = time.Time{}
 		}()
-		ticker := time.NewTicker(measureInterval)
-		defer ticker.Stop()
+		next := time.NewTimer(0)
+		defer next.Stop()
 		var transfers attempts
 		reported := levels{}
 		var before int64 // spent when the voters were asked before: reports include this much
@@ -259,14 +259,25 @@ func (s *Shortage) Run(ctx context.Context) error {
 			s.transferAway(&transfers, voters)
 			s.transferFromSlowDisk(voters, time.Now())
 			lifecycle.Pause(ctx, nil, askPause)
+			next.Reset(s.interval(asked) - askPause)
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-ticker.C:
+			case <-next.C:
 			case <-s.due:
 			}
 		}
 	})
+}
+
+// interval returns the time between two requests to the voters. It is longer while nothing is
+// written, because the requests are a good part of what an idle cluster costs. asked is what was
+// spent when the last one began.
+func (s *Shortage) interval(asked int64) time.Duration {
+	if s.view.Load() == nil && s.spent.Load() == asked {
+		return idleInterval
+	}
+	return measureInterval
 }
 
 // replace replaces the budget, and wakes the writes that wait for it.

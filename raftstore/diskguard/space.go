@@ -27,6 +27,8 @@ const (
 	// measureInterval is the time between measurements of a node's disk, and between the leader's
 	// requests to the other voters.
 	measureInterval = time.Second
+	// idleInterval is the time between these requests while nobody writes and all voters have space.
+	idleInterval = 3 * measureInterval
 	// exhaustedShare is the divisor of the reserve that deletions leave.
 	exhaustedShare = 2
 	// snapshotFactor is how many bytes an entry's byte takes: in the log and in the next snapshot.
