@@ -26,6 +26,7 @@ const (
 // ends all components in order.
 func (n *Node) Run(ctx context.Context) error {
 	defer tuneCollector(n.cfg.Getenv).stop()
+	defer tuneThreads(n.cfg.Getenv)()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	n.operations.stop = stop
