@@ -35,12 +35,12 @@ const (
 	quietTime  = 3 * time.Second
 	// A goroutine has waited long after longWait. So many in one interval show that one thread is not
 	// enough, unless the threads themselves have waited for a core for scarceShare of the time: then
-	// more threads would wait, too.
+	// more threads would wait, too. It takes two such intervals within waitedTime.
 	longWait    = 4 * time.Millisecond
 	longWaits   = 3
 	scarceShare = 0.1
-	// waitedTime is how long there are all threads after such an interval. It doubles, up to
-	// longestWaited, if one thread was not enough again within that time.
+	// waitedTime is how long there are all threads after that. It doubles, up to longestWaited, if one
+	// thread was not enough again within that time.
 	waitedTime    = 10 * time.Second
 	longestWaited = 5 * time.Minute
 )
@@ -50,7 +50,7 @@ type load struct {
 	length time.Duration
 	used   time.Duration // processor time
 	waits  uint64        // long ones of goroutines, for a thread
-	scarce time.Duration // how long threads waited for a core
+	scarce float64       // the part of the time in which threads waited for a core
 }
 
 // threadChoice decides between one thread and all.
@@ -67,7 +67,7 @@ func (c *threadChoice) next(l load) (one bool) {
 	c.since += l.length
 	used := float64(l.used) / float64(l.length)
 	switch {
-	case c.one && l.waits >= longWaits && float64(l.scarce) < scarceShare*float64(l.length):
+	case c.one && l.waits >= longWaits && l.scarce < scarceShare:
 		if c.since < c.hold {
 			c.hold = min(2*c.hold, longestWaited)
 		} else {
@@ -137,7 +137,9 @@ type loadMeter struct {
 	at      time.Time
 	used    time.Duration
 	waits   uint64
-	scarce  time.Duration // 0 after an interval without long waits
+
+	delays   time.Duration // what threads had waited for a core
+	delaysAt time.Time     // then
 }
 
 func newLoadMeter() *loadMeter {
@@ -147,20 +149,22 @@ func newLoadMeter() *loadMeter {
 }
 
 // measure returns the load since the last call. It looks how long the threads waited for a core only
-// from one interval with long waits to the next, because that takes as long as some requests.
+// after intervals with long waits, because that takes as long as some requests. The first such
+// interval counts as one without them, since there is nothing to compare with.
 func (m *loadMeter) measure() load {
 	now, used, waits := time.Now(), processorTime(), m.longWaits()
 	l := load{length: now.Sub(m.at), used: used - m.used, waits: waits - m.waits}
 	m.at, m.used, m.waits = now, used, waits
-	before := m.scarce
-	m.scarce = 0
-	if l.waits >= longWaits {
-		m.scarce = threadDelays()
-		l.scarce = m.scarce - before
+	if l.waits < longWaits {
+		return l
 	}
-	if before == 0 {
-		l.waits = 0 // without a measurement before it, this interval shows nothing
+	delays, since := threadDelays(), now.Sub(m.delaysAt)
+	if since > waitedTime {
+		l.waits = 0
+	} else {
+		l.scarce = float64(delays-m.delays) / float64(since)
 	}
+	m.delays, m.delaysAt = delays, now
 	return l
 }
 
@@ -185,11 +189,10 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// threadDelays returns how long the threads of this process have waited for a core so far, at least
-// one nanosecond: all of it where the system does not say.
-func threadDelays() time.Duration {
+// threadDelays returns how long the threads of this process have waited for a core so far, 0 where
+// the system does not say.
+func threadDelays() (total time.Duration) {
 	const tasks = "/proc/self/task"
-	total := time.Duration(1)
 	threads, _ := os.ReadDir(tasks) // none where the system does not have it
 	for _, thread := range threads {
 		content, err := os.ReadFile(filepath.Join(tasks, thread.Name(), "schedstat"))
@@ -197,7 +200,7 @@ func threadDelays() time.Duration {
 			continue // the thread has ended
 		}
 		if fields := strings.Fields(string(content)); len(fields) > 1 {
-			waited, _ := strconv.ParseInt(fields[1], 10, 64)
+			waited, _ := strconv.ParseInt(fields[1], 10, 64) // nanoseconds, a number in all versions of Linux
 			total += time.Duration(waited)
 		}
 	}

@@ -22,7 +22,7 @@ func TestThreadChoice(t *testing.T) {
 		middle: {used: 400 * time.Millisecond},
 		busy:   {used: 450 * time.Millisecond},
 		waits:  {used: 100 * time.Millisecond, waits: longWaits},
-		scarce: {used: 100 * time.Millisecond, waits: 100 * longWaits, scarce: 50 * time.Millisecond},
+		scarce: {used: 100 * time.Millisecond, waits: 100 * longWaits, scarce: scarceShare},
 	}
 	// run returns the choices: 1 for one thread, A for all.
 	run := func(c *threadChoice, count int, kind int) string {
@@ -139,13 +139,13 @@ func TestLoadMeter(t *testing.T) {
 			}
 		}
 	}
-	until("the last interval still has waits", func() bool { m.measure(); return m.scarce == 0 })
+	m.delaysAt = time.Time{}
 	until("no waits", func() bool {
 		queue()
-		if l := m.measure(); l.waits != 0 {
+		if l := m.measure(); l.waits >= longWaits {
 			t.Fatalf("waits without a measurement before: %+v", l)
 		}
-		return m.scarce != 0
+		return !m.delaysAt.IsZero()
 	})
 	until("no waits in a second interval", func() bool {
 		queue()
