@@ -59,7 +59,7 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 			return nil
 		case now := <-next.C:
 			before, interval := applied, snapshotInterval
-			if applied = s.Applied(); applied == before {
+			if applied = s.Applied(); applied == before && !s.space.IsShort() {
 				interval = idleInterval
 			}
 			next.Reset(interval)

@@ -16,9 +16,6 @@ const (
 	// streamTimeout bounds an exchange with one node. With memberlist's own 10 s, a dead address
 	// would delay the addresses after it.
 	streamTimeout = 3 * time.Second
-	// gossipInterval is the least time between rounds of gossip. Most have nothing to tell, but each
-	// wakes an idle node: with memberlist's 200 ms for a LAN, more often than anything but Raft.
-	gossipInterval = 500 * time.Millisecond
 	// minStreamTimeout is what an exchange needs on a busy machine, whatever the scale.
 	minStreamTimeout = time.Second
 	// resolveAttempts bounds the wait for this node's own advertised name, a second apart: name
@@ -73,7 +70,7 @@ func (g *Gossip) profile() *memberlist.Config {
 	}
 	cfg.ProbeInterval = g.scaled(cfg.ProbeInterval)
 	cfg.ProbeTimeout = g.scaled(cfg.ProbeTimeout)
-	cfg.GossipInterval = g.scaled(max(cfg.GossipInterval, gossipInterval))
+	cfg.GossipInterval = g.scaled(cfg.GossipInterval)
 	cfg.GossipToTheDeadTime = g.scaled(cfg.GossipToTheDeadTime)
 	cfg.PushPullInterval = g.scaled(cfg.PushPullInterval)
 	cfg.TCPTimeout = max(g.scaled(streamTimeout), minStreamTimeout)

@@ -255,11 +255,11 @@ func (s *Shortage) Run(ctx context.Context) error {
 			reported.fillUnknown(voters, time.Now())
 			s.replace(newBudget(s.cfg.Members.Name(), voters, s.spent.Load()-before))
 			s.update(assess(s.cfg.Members.Name(), voters))
-			before = asked
 			s.transferAway(&transfers, voters)
 			s.transferFromSlowDisk(voters, time.Now())
 			lifecycle.Pause(ctx, nil, askPause)
-			next.Reset(s.interval(asked) - askPause)
+			next.Reset(s.interval(before) - askPause)
+			before = asked
 			select {
 			case <-ctx.Done():
 				return nil
@@ -271,10 +271,10 @@ func (s *Shortage) Run(ctx context.Context) error {
 }
 
 // interval returns the time between two requests to the voters. It is longer while nothing is
-// written, because the requests are a good part of what an idle cluster costs. asked is what was
-// spent when the last one began.
-func (s *Shortage) interval(asked int64) time.Duration {
-	if s.view.Load() == nil && s.spent.Load() == asked {
+// written, because the requests are a good part of what an idle cluster costs. before is what was
+// spent when the voters were asked before the last time.
+func (s *Shortage) interval(before int64) time.Duration {
+	if s.view.Load() == nil && s.spent.Load() == before {
 		return idleInterval
 	}
 	return measureInterval

@@ -28,6 +28,7 @@ const (
 	// requests to the other voters.
 	measureInterval = time.Second
 	// idleInterval is the time between these requests while nobody writes and all voters have space.
+	// Until the next one, what is written then is bounded by the room in the last reports.
 	idleInterval = 3 * measureInterval
 	// exhaustedShare is the divisor of the reserve that deletions leave.
 	exhaustedShare = 2

@@ -12,8 +12,9 @@ const (
 	// costs of other values.
 	commitPause = 4 * time.Millisecond
 	// repeatPause is the least pause between two equal appends without entries to a follower. The
-	// second one detects a connection that has ended since, unless reading from it did before.
-	repeatPause = 2 * time.Second
+	// second one detects a connection that has ended since, for nobody reads from an idle one: so long
+	// a follower that has restarted may wait until it learns what is committed.
+	repeatPause = time.Second
 )
 
 // repeats reports whether a request tells the follower nothing that the last one has not told. The

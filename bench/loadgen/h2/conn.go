@@ -161,7 +161,7 @@ func (c *conn) do(ctx context.Context, r *Request, into []byte) (Response, error
 // cancel ends a request that its caller does not wait for any more, and returns the reason.
 func (c *conn) cancel(id uint32, reason error) error {
 	c.mu.Lock()
-	delete(c.calls, id)
+	c.end(id, reason)
 	c.mu.Unlock()
 	if err := c.writing(func() error { return c.frames.WriteRSTStream(id, http2.ErrCodeCancel) }); err != nil {
 		c.fail(err)
@@ -202,7 +202,8 @@ func (c *conn) send(ctx context.Context, call *call, r *Request) (id uint32, err
 	return id, err
 }
 
-// sendRest sends what the windows had no room for, unless the server responds before.
+// sendRest sends what the windows had no room for. If the server responds before, it ends the request
+// without the rest.
 func (c *conn) sendRest(ctx context.Context, call *call, id uint32, rest []byte) error {
 	stop := context.AfterFunc(ctx, func() {
 		c.mu.Lock() // so that who waits has seen the context's end, or is woken
@@ -212,8 +213,11 @@ func (c *conn) sendRest(ctx context.Context, call *call, id uint32, rest []byte)
 	defer stop()
 	for len(rest) > 0 {
 		n, err := c.await(ctx, call, len(rest))
-		if n == 0 || err != nil {
+		if err != nil {
 			return err
+		}
+		if n == 0 {
+			return c.writing(func() error { return c.frames.WriteRSTStream(id, http2.ErrCodeNo) })
 		}
 		if err := c.writing(func() error { return c.frames.WriteData(id, n == len(rest), rest[:n]) }); err != nil {
 			return err

@@ -47,7 +47,8 @@ func (p *Pool) Do(ctx context.Context, r *Request, into []byte) (Response, error
 	return c.do(ctx, r, into)
 }
 
-// Close ends all connections, and returns when nothing reads from them.
+// Close ends all connections that take requests, and returns when nothing reads from them. Those that
+// the server has sent away end with their last request.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	conns := p.conns

@@ -229,8 +229,11 @@ func scripted(t *testing.T, script func(*http2.Framer) error) *Pool {
 func request(f *http2.Framer) (uint32, error) {
 	for {
 		frame, err := f.ReadFrame()
-		if err != nil || frame.Header().Type == http2.FrameHeaders {
-			return frame.Header().StreamID, err
+		if err != nil {
+			return 0, err
+		}
+		if frame.Header().Type == http2.FrameHeaders {
+			return frame.Header().StreamID, nil
 		}
 	}
 }

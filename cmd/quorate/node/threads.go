@@ -1,7 +1,6 @@
 package node
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -33,12 +32,18 @@ const (
 	busyShare  = 0.85
 	quietShare = 0.7
 	quietTime  = 3 * time.Second
-	// A goroutine has waited long after longWait. So many in one interval show that one thread is not
-	// enough, unless the threads themselves have waited for a core for scarceShare of the time: then
-	// more threads would wait, too. It takes two such intervals within waitedTime.
+	// A goroutine has waited long after longWait. So many waits in one interval, of those that the
+	// runtime samples (one in eight), show that one thread is not enough. With two cores the threads
+	// must also have found one: if they have waited for cores for scarceShare of the time, because of
+	// other processes, then more threads would wait, too. That takes two such intervals within
+	// waitedTime.
 	longWait    = 4 * time.Millisecond
 	longWaits   = 3
 	scarceShare = 0.1
+	fewCores    = 2
+	// mostLive is the live memory, in bytes, from which there are all threads: with one, a collection
+	// would take long, and a change of the number of threads waits for its end.
+	mostLive = 512 << 20
 	// waitedTime is how long there are all threads after that. It doubles, up to longestWaited, if one
 	// thread was not enough again within that time.
 	waitedTime    = 10 * time.Second
@@ -49,8 +54,9 @@ const (
 type load struct {
 	length time.Duration
 	used   time.Duration // processor time
-	waits  uint64        // long ones of goroutines, for a thread
-	scarce float64       // the part of the time in which threads waited for a core
+	waits  uint64        // sampled long ones of goroutines, for a thread
+	scarce float64       // for how much of the time threads have waited for a core, all together
+	live   uint64        // bytes of memory after the last collection
 }
 
 // threadChoice decides between one thread and all.
@@ -68,15 +74,15 @@ func (c *threadChoice) next(l load) (one bool) {
 	used := float64(l.used) / float64(l.length)
 	switch {
 	case c.one && l.waits >= longWaits && l.scarce < scarceShare:
-		if c.since < c.hold {
+		if c.since < c.hold+waitedTime {
 			c.hold = min(2*c.hold, longestWaited)
 		} else {
 			c.hold = waitedTime
 		}
 		c.change(c.hold)
-	case c.one && used >= busyShare:
+	case c.one && (used >= busyShare || l.live >= mostLive):
 		c.change(0)
-	case !c.one && used >= quietShare:
+	case !c.one && (used >= quietShare || l.live >= mostLive):
 		c.quiet = 0
 	case !c.one:
 		if c.quiet += l.length; c.quiet >= quietTime && c.since >= c.keep {
@@ -96,10 +102,15 @@ func tuneThreads(getenv func(string) (string, bool)) (stop func()) {
 	if _, given := getenv("GOMAXPROCS"); given || runtime.GOMAXPROCS(0) == 1 {
 		return func() {}
 	}
+	return startTuner(newLoadMeter(runtime.GOMAXPROCS(0)).measure)
+}
+
+// startTuner chooses the threads by what measure returns, until stop is called.
+func startTuner(measure func() load) (stop func()) {
 	stopped, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		followLoad(stopped)
+		followLoad(stopped, measure)
 		runtime.SetDefaultGOMAXPROCS()
 	}()
 	return func() {
@@ -108,12 +119,12 @@ func tuneThreads(getenv func(string) (string, bool)) (stop func()) {
 	}
 }
 
-// followLoad sets GOMAXPROCS after each interval whose load asks for it.
-func followLoad(stopped <-chan struct{}) {
+// followLoad sets GOMAXPROCS after each interval whose load asks for it. That waits for the end of a
+// garbage collection.
+func followLoad(stopped <-chan struct{}, measure func() load) {
 	ticker := time.NewTicker(threadInterval)
 	defer ticker.Stop()
 	var c threadChoice
-	m := newLoadMeter()
 	for {
 		select {
 		case <-stopped:
@@ -121,7 +132,7 @@ func followLoad(stopped <-chan struct{}) {
 		case <-ticker.C:
 		}
 		before := c.one
-		switch one := c.next(m.measure()); {
+		switch one := c.next(measure()); {
 		case one == before:
 		case one:
 			runtime.GOMAXPROCS(1)
@@ -133,7 +144,8 @@ func followLoad(stopped <-chan struct{}) {
 
 // loadMeter measures the load of this process.
 type loadMeter struct {
-	waiting []runtimemetrics.Sample // how long goroutines waited for a thread
+	cores   int
+	samples []runtimemetrics.Sample // how long goroutines waited for a thread, and the live memory
 	at      time.Time
 	used    time.Duration
 	waits   uint64
@@ -142,20 +154,21 @@ type loadMeter struct {
 	delaysAt time.Time     // then
 }
 
-func newLoadMeter() *loadMeter {
-	m := &loadMeter{waiting: []runtimemetrics.Sample{{Name: "/sched/latencies:seconds"}}}
+func newLoadMeter(cores int) *loadMeter {
+	m := &loadMeter{cores: cores, samples: []runtimemetrics.Sample{{Name: "/sched/latencies:seconds"}, {Name: "/gc/heap/live:bytes"}}}
 	m.measure()
 	return m
 }
 
 // measure returns the load since the last call. It looks how long the threads waited for a core only
-// after intervals with long waits, because that takes as long as some requests. The first such
-// interval counts as one without them, since there is nothing to compare with.
+// with few cores and after intervals with long waits, because that takes as long as some requests.
+// The first such interval counts as one without them, since there is nothing to compare with.
 func (m *loadMeter) measure() load {
-	now, used, waits := time.Now(), processorTime(), m.longWaits()
-	l := load{length: now.Sub(m.at), used: used - m.used, waits: waits - m.waits}
+	runtimemetrics.Read(m.samples)
+	now, used, waits := time.Now(), processorTime(), longWaitsIn(m.samples[0].Value.Float64Histogram())
+	l := load{length: now.Sub(m.at), used: used - m.used, waits: waits - m.waits, live: m.samples[1].Value.Uint64()}
 	m.at, m.used, m.waits = now, used, waits
-	if l.waits < longWaits {
+	if l.waits < longWaits || m.cores > fewCores {
 		return l
 	}
 	delays, since := threadDelays(), now.Sub(m.delaysAt)
@@ -168,12 +181,10 @@ func (m *loadMeter) measure() load {
 	return l
 }
 
-// longWaits returns how often goroutines have waited for at least longWait so far.
-func (m *loadMeter) longWaits() (n uint64) {
-	runtimemetrics.Read(m.waiting)
-	h := m.waiting[0].Value.Float64Histogram()
+// longWaitsIn returns how many waits of at least longWait are in a histogram.
+func longWaitsIn(h *runtimemetrics.Float64Histogram) (n uint64) {
 	for i, count := range h.Counts {
-		if h.Buckets[i] >= longWait.Seconds() && !math.IsInf(h.Buckets[i], -1) {
+		if h.Buckets[i] >= longWait.Seconds() {
 			n += count
 		}
 	}

@@ -1,9 +1,11 @@
 package node
 
 import (
-	"fmt"
+	"os"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -16,6 +18,7 @@ func TestThreadChoice(t *testing.T) {
 		busy
 		waits  // of goroutines, while cores are free
 		scarce // the same, while they are not
+		large  // live memory
 	)
 	loads := [...]load{
 		idle:   {used: 0},
@@ -23,6 +26,7 @@ func TestThreadChoice(t *testing.T) {
 		busy:   {used: 450 * time.Millisecond},
 		waits:  {used: 100 * time.Millisecond, waits: longWaits},
 		scarce: {used: 100 * time.Millisecond, waits: 100 * longWaits, scarce: scarceShare},
+		large:  {live: mostLive},
 	}
 	// run returns the choices: 1 for one thread, A for all.
 	run := func(c *threadChoice, count int, kind int) string {
@@ -60,6 +64,8 @@ func TestThreadChoice(t *testing.T) {
 	expect("quiet after it", run(&c, 2*hold, idle), all(2*hold-1)+"1")
 	expect("waits later", run(&c, 3*hold, idle)+run(&c, 1, waits), one(3*hold)+"A")
 	expect("quiet after it", run(&c, hold, idle), all(hold-1)+"1")
+	expect("a large heap", run(&c, 1, large)+run(&c, 100, large), all(101))
+	expect("a small one again", run(&c, settle, idle), all(settle-1)+"1")
 	for range 20 {
 		run(&c, 1, waits)
 		for n := 1; run(&c, 1, idle) == "A"; n++ {
@@ -72,84 +78,85 @@ func TestThreadChoice(t *testing.T) {
 	expect("quiet after it", run(&c, int(longestWaited/threadInterval), idle), all(int(longestWaited/threadInterval)-1)+"1")
 }
 
-// A process has one thread when it is quiet, all when it is busy, and all when the tuner ends.
+// A process has one thread after quiet intervals, all after a busy one, and all when the tuner ends.
 func TestThreadTuner(t *testing.T) {
+	runtime.SetDefaultGOMAXPROCS()
 	all := runtime.GOMAXPROCS(0)
 	if all == 1 {
 		t.Skip("there is one core")
 	}
-	unset := func(string) (string, bool) { return "", false }
-	stop := tuneThreads(unset)
+	var used atomic.Int64
+	stop := startTuner(func() load { return load{length: threadInterval, used: time.Duration(used.Load())} })
+	defer runtime.SetDefaultGOMAXPROCS()
 	eventually := func(what string, want int) {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); runtime.GOMAXPROCS(0) != want; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
+				stop()
 				t.Fatalf("%s: %d threads after a minute, want %d", what, runtime.GOMAXPROCS(0), want)
 			}
 		}
 	}
 	eventually("quiet", 1)
-	done := make(chan struct{})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for i := 0; ; i++ {
-			select {
-			case <-done:
-				return
-			default:
-				_ = fmt.Sprint(i)
-			}
-		}
-	}()
+	used.Store(int64(threadInterval))
 	eventually("busy", all)
-	close(done)
-	<-ended
+	used.Store(0)
 	eventually("quiet again", 1)
 	stop()
 	if got := runtime.GOMAXPROCS(0); got != all {
 		t.Errorf("%d threads after the end, want %d", got, all)
 	}
-
 	tuneThreads(func(name string) (string, bool) { return "2", name == "GOMAXPROCS" })()
 }
 
-// Waits of goroutines are seen, but only from one interval with some to the next.
+// The meter sees that goroutines wait for a thread, and threads for a core; the latter with few cores
+// only, and from one interval with waits to the next.
 func TestLoadMeter(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	m := newLoadMeter()
-	queue := func() {
-		ends := make(chan struct{})
-		for range 8 {
-			go func() {
-				for begun := time.Now(); time.Since(begun) < 4*longWait; {
-				}
-				ends <- struct{}{}
-			}()
-		}
-		for range 8 {
-			<-ends
-		}
-	}
+	defer runtime.SetDefaultGOMAXPROCS()
 	until := func(what string, holds func() bool) {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); !holds(); {
 			if time.Now().After(deadline) {
-				t.Fatalf("%s after a minute", what)
+				t.Fatalf("%s for a minute", what)
 			}
 		}
 	}
-	m.delaysAt = time.Time{}
+	queue := func() { // more goroutines that compute than there can be threads that run
+		var all sync.WaitGroup
+		for range 8 * runtime.NumCPU() {
+			all.Go(func() {
+				for begun := time.Now(); time.Since(begun) < 4*longWait; {
+				}
+			})
+		}
+		all.Wait()
+	}
+	runtime.GOMAXPROCS(1)
+	many, few := newLoadMeter(fewCores+1), newLoadMeter(fewCores)
 	until("no waits", func() bool {
 		queue()
-		if l := m.measure(); l.waits >= longWaits {
+		l := many.measure()
+		return l.waits >= longWaits && l.used > 0 && l.length > 0 && l.live > 0 && l.scarce == 0
+	})
+	few.delaysAt = time.Time{}
+	until("no waits", func() bool {
+		queue()
+		if l := few.measure(); l.waits >= longWaits {
 			t.Fatalf("waits without a measurement before: %+v", l)
 		}
-		return !m.delaysAt.IsZero()
+		return !few.delaysAt.IsZero()
 	})
 	until("no waits in a second interval", func() bool {
 		queue()
-		l := m.measure()
-		return l.waits >= longWaits && l.used > 0 && l.length > 0
+		return few.measure().waits >= longWaits
+	})
+	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+		t.Skip("the system does not say how long threads wait")
+	}
+	runtime.GOMAXPROCS(4 * runtime.NumCPU())
+	before := threadDelays()
+	until("no thread waits for a core", func() bool {
+		queue()
+		return threadDelays() > before+longWait
 	})
 }
