@@ -9,6 +9,9 @@ VERSION  ?= $(shell git describe --tags --match 'v[0-9]*' 2>/dev/null || echo v0
 DATE     := $(shell git show -s --format=%cI HEAD 2>/dev/null)
 LDFLAGS  := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE) -X main.tree=$(TREE)
 BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)'
+# What every other command compiles with, too, so that none compiles again what another has compiled. Only the race detector needs cgo.
+export CGO_ENABLED ?= 0
+export GOFLAGS     ?= -trimpath
 # Packages tested at a time: each may run whole clusters of nodes.
 PARALLEL ?= 2
 TESTFLAGS ?=
@@ -69,15 +72,16 @@ down:
 
 # Every test that needs no Docker; what CI runs. It ends with how many cases passed, failed and were skipped, and why.
 # -race needs cgo. The modules hold others' clients, which drive servers that are processes of their own or tested above: there the race
-# detector would look at the clients, and take most of the time.
+# detector would look at the clients, and take most of the time. By default it also sleeps for a second before each of the binaries exits.
+# make lint vets what is tested.
 test: fresh
 	rm -rf bin/tests && mkdir -p bin/tests
-	CGO_ENABLED=0 $(GO) build -o bin/tests/tally ./chaos/tally
+	$(GO) build -o bin/tests/tally ./chaos/tally
 	@tally="bin/tests/tally -into bin/tests --"; failed=0; \
-	  CGO_ENABLED=1 $$tally $(GO) test -race -p $(PARALLEL) -timeout 20m $(TESTFLAGS) ./... || failed=1; \
+	  CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $$tally $(GO) test -race -vet off -p $(PARALLEL) -timeout 20m $(TESTFLAGS) ./... || failed=1; \
 	  for m in $(MODULES); do \
 	    echo "module $$m"; \
-	    CGO_ENABLED=0 $$tally $(GO) -C $$m test -p $(PARALLEL) -timeout 20m $(TESTFLAGS) ./... || failed=1; \
+	    $$tally $(GO) -C $$m test -vet off -p $(PARALLEL) -timeout 20m $(TESTFLAGS) ./... || failed=1; \
 	  done; \
 	  bin/tests/tally -sum bin/tests; exit $$failed
 
