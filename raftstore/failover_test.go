@@ -68,6 +68,18 @@ func TestNoFastFailoverOfUnreachableLeader(t *testing.T) {
 	}
 }
 
+// A follower's write that waits for a connection to a leader that has become unreachable goes to the
+// next leader, long before its context ends.
+func TestWriteFindsNextLeaderWithoutConnection(t *testing.T) {
+	t.Parallel()
+	c := testcluster.New(t, 3, func(cfg *raftstore.Config) { cfg.LeaderWait = time.Minute })
+	c.Ready()
+	leader := c.Leader()
+	follower := c.Follower(leader)
+	c.Isolate(leader, true) // before the follower has sent a write, so without a stream to send it on
+	mustCreate(t, follower.Store, "a", "x")
+}
+
 // registered registers the metrics of all nodes at one registry.
 func registered(registry *prometheus.Registry) func(*raftstore.Config) {
 	return func(c *raftstore.Config) {

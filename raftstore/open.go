@@ -87,7 +87,7 @@ func Open(cfg Config) (*Store, error) {
 		Written: func() int64 { return s.log.Written() },
 		Alarms:  s.alarms, Lifecycle: life, Logger: s.logger,
 	})
-	s.peers = forward.NewClient(cfg.Peers, cfg.Registerer)
+	s.peers = forward.NewClient(cfg.Peers, cfg.connectTimeout(), cfg.Registerer)
 	s.forwarded = forward.NewServer(rpc{store: s}.write, cfg.Registerer)
 	if err := s.openState(); err != nil {
 		return nil, errors.Join(err, s.closeFiles())

@@ -19,6 +19,12 @@ func (c *Config) electionTimeout() time.Duration {
 	return time.Duration(float64(baseElectionTimeout) * c.RaftMultiplier)
 }
 
+// connectTimeout bounds the time that requests to another node wait for a connection. It is shorter
+// than an election, so that they go to the next leader once there is one.
+func (c *Config) connectTimeout() time.Duration {
+	return max(time.Second, c.electionTimeout()/2)
+}
+
 // raftConfig returns the configuration of hashicorp/raft.
 func (s *Store) raftConfig(logger hclog.Logger) *raft.Config {
 	c := raft.DefaultConfig()

@@ -43,9 +43,12 @@ type Conn struct {
 	turn   chan struct{} // has a value while nobody makes a call
 	closed atomic.Bool
 
-	mu     sync.Mutex
-	calls  *framed // guarded by mu for Close, and changed only by the owner of the turn
-	number uint64  // of the last call, of the owner of the turn
+	mu    sync.Mutex
+	calls *framed // guarded by mu for Close, and changed only by the owner of the turn
+
+	// The owner of the turn uses these.
+	number uint64    // of the last call
+	silent time.Time // of the first call since the peer's last response; zero if it owes none
 }
 
 // NewConn returns a client that connects with its first request. It sends requests to a peer without
@@ -149,6 +152,7 @@ func (c *Conn) setCalls(conn *framed) {
 }
 
 func (c *Conn) dropCalls() {
+	c.silent = time.Time{}
 	if conn := c.calls; conn != nil {
 		c.setCalls(nil)
 		conn.Close()
@@ -169,6 +173,9 @@ func (e *brokenError) GRPCStatus() *status.Status { return status.New(codes.Unav
 func (c *Conn) call(ctx context.Context, method string, request, response proto.Message) error {
 	conn := c.calls
 	c.number++
+	if c.silent.IsZero() {
+		c.silent = time.Now()
+	}
 	head := binary.BigEndian.AppendUint64(make([]byte, 0, callBytes+len(method)), c.number)
 	deadline, limited := ctx.Deadline()
 	left := uint64(0)
@@ -188,9 +195,15 @@ func (c *Conn) call(ctx context.Context, method string, request, response proto.
 	defer stop()
 	for {
 		k, content, err := conn.read()
+		if err == nil {
+			c.silent = time.Time{}
+		}
 		switch {
 		case isTimeout(err): // the deadline of ctx, which may end a moment later, or its end
 			<-ctx.Done()
+			if time.Since(c.silent) >= callSilence {
+				c.dropCalls()
+			}
 			return status.FromContextError(ctx.Err()).Err()
 		case err != nil:
 			c.dropCalls()
@@ -202,7 +215,7 @@ func (c *Conn) call(ctx context.Context, method string, request, response proto.
 			c.dropCalls()
 			return unexpected(k, content)
 		case binary.BigEndian.Uint64(content) != c.number:
-			continue
+			c.silent = time.Now()
 		case codes.Code(binary.BigEndian.Uint32(content[8:])) != codes.OK:
 			return statusOf(content[8:])
 		default:

@@ -9,6 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"quorate/proto/peerpb"
 )
 
@@ -130,6 +133,33 @@ func TestHungServer(t *testing.T) {
 		start := time.Now()
 		if _, err := stream.Header(); err == nil || time.Since(start) != pingInterval+pingTimeout {
 			t.Errorf("noticed after %s: %v", time.Since(start), err)
+		}
+	})
+}
+
+// A connection on which no call is answered for long is replaced, however short the calls wait.
+func TestSilentCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dialed := 0
+		c := NewConn(func(context.Context, Protocol) (net.Conn, error) {
+			client, server := net.Pipe()
+			go io.Copy(io.Discard, server) // until the client closes it
+			dialed++
+			return client, nil
+		}, noFallback{}, func() {})
+		store := peerpb.NewStoreClient(c)
+		for i, want := range []int{1, 1, 1, 2} { // 2, 4 and 6 seconds after the first
+			ctx, cancel := context.WithTimeout(t.Context(), callSilence*2/5)
+			if _, err := index(ctx, store, 1); status.Code(err) != codes.DeadlineExceeded {
+				t.Errorf("call %d: %v", i, err)
+			}
+			cancel()
+			if dialed != want {
+				t.Errorf("after call %d: %d connections, want %d", i, dialed, want)
+			}
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -42,6 +42,7 @@ type Transport interface {
 // use.
 type Client struct {
 	transport Transport
+	connect   time.Duration
 	metrics   *metrics
 	senders   sync.WaitGroup // goroutines that run the queues
 
@@ -66,9 +67,11 @@ func (p *peer) close() error {
 	return errors.Join(p.direct.Close(), p.conn.Close())
 }
 
-// NewClient returns a client without connections.
-func NewClient(t Transport, reg prometheus.Registerer) *Client {
-	return &Client{transport: t, metrics: newMetrics(reg), peers: make(map[string]*peer)}
+// NewClient returns a client without connections. connect bounds the time in which a peer must
+// accept a connection for writes, read indexes and terms: the requests that wait for it then fail,
+// and can go to another leader.
+func NewClient(t Transport, connect time.Duration, reg prometheus.Registerer) *Client {
+	return &Client{transport: t, connect: connect, metrics: newMetrics(reg), peers: make(map[string]*peer)}
 }
 
 // Write sends an encoded entry to the peer, which should be the leader, and returns its response.
@@ -171,6 +174,8 @@ func (c *Client) peer(name, address string) (*peer, error) {
 	}
 	fresh := &peer{address: address, conn: conn, store: peerpb.NewStoreClient(conn)}
 	fresh.direct = direct.NewConn(func(ctx context.Context, p direct.Protocol) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, c.connect) // the context of a stream has no deadline
+		defer cancel()
 		return c.transport.DialDirect(ctx, name, address, p)
 	}, conn, c.transport.CountTooLarge)
 	fresh.frequent = peerpb.NewStoreClient(fresh.direct)

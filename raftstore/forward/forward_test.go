@@ -101,7 +101,7 @@ func follower(t testing.TB, authority *testcluster.Authority) (*forward.Client, 
 func clientOn(t testing.TB, peers forward.Transport) (*forward.Client, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	client := forward.NewClient(peers, registry)
+	client := forward.NewClient(peers, time.Minute, registry)
 	t.Cleanup(func() { client.Close() })
 	return client, registry
 }
