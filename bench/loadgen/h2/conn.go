@@ -23,7 +23,10 @@ const (
 	bufferSize      = 32 << 10
 )
 
-var errGoAway = errors.New("the server sent GOAWAY")
+var (
+	errGoAway  = errors.New("the server sent GOAWAY")
+	errRefused = errors.New("the server refuses the request")
+)
 
 // conn is one connection.
 type conn struct {
@@ -236,6 +239,9 @@ func (c *conn) open(call *call) (uint32, error) {
 	}
 	if c.leaving {
 		return 0, errGoAway
+	}
+	if len(c.calls) >= c.allowed { // the server's settings have arrived since the call was reserved
+		return 0, errRefused
 	}
 	id := c.next
 	c.next += 2

@@ -2,6 +2,7 @@ package h2
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -37,14 +38,24 @@ func NewPool(scheme, authority string, dial func(context.Context) (net.Conn, err
 	return &Pool{scheme: scheme, authority: authority, dial: dial}
 }
 
-// Do sends a request and waits for the whole response. The body is appended to into.
+// maxRefusals is how often a request is repeated.
+const maxRefusals = 10
+
+// Do sends a request and waits for the whole response. The body is appended to into. It repeats a
+// request that the server has refused before doing anything for it (RFC 9113 §8.7): so servers end
+// requests too many, also those that precede their settings.
 func (p *Pool) Do(ctx context.Context, r *Request, into []byte) (Response, error) {
-	c, err := p.reserve(ctx)
-	if err != nil {
-		return Response{Body: into}, err
+	for refusals := 0; ; refusals++ {
+		c, err := p.reserve(ctx)
+		if err != nil {
+			return Response{Body: into}, err
+		}
+		response, err := c.do(ctx, r, into)
+		c.release()
+		if !errors.Is(err, errRefused) || refusals == maxRefusals {
+			return response, err
+		}
 	}
-	defer c.release()
-	return c.do(ctx, r, into)
 }
 
 // Close ends all connections that take requests, and returns when nothing reads from them. Those that

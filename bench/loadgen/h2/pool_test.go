@@ -86,31 +86,66 @@ func TestLargeResponses(t *testing.T) {
 	}
 }
 
-// More requests than the server allows on a connection get further connections.
+// More requests than the server allows on a connection get further connections, also while the client
+// does not know yet what it allows.
 func TestAllowedRequests(t *testing.T) {
 	const at, allowed = 12, 4
 	arrived, leave := make(chan struct{}, at), make(chan struct{})
-	p, dials := serve(t, http.HTTP2Config{MaxConcurrentStreams: allowed}, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/wait" {
-			arrived <- struct{}{}
-			<-leave
-		}
+	p, dials := serve(t, http.HTTP2Config{MaxConcurrentStreams: allowed}, func(http.ResponseWriter, *http.Request) {
+		arrived <- struct{}{}
+		<-leave
 	})
-	get := func(path string) {
-		if r, err := p.Do(t.Context(), &Request{Method: "GET", Path: path}, nil); err != nil || r.Status != 200 {
+	get := func() {
+		if r, err := p.Do(t.Context(), &Request{Method: "GET", Path: "/"}, nil); err != nil || r.Status != 200 {
 			t.Errorf("%v, status %d", err, r.Status)
+			arrived <- struct{}{} // so that nothing waits for it
 		}
 	}
-	get("/") // after it, the settings of the first connection are known
 	var all sync.WaitGroup
 	for range at {
-		all.Go(func() { get("/wait") })
+		all.Go(get)
 		<-arrived // all that began before run
 	}
 	close(leave)
 	all.Wait()
 	if n := dials.Load(); n < at/allowed {
 		t.Errorf("%d connections for %d requests, of which %d are allowed on each", n, at, allowed)
+	}
+}
+
+// A request that the server has refused is sent again, and again, but not for ever.
+func TestRefusedRequests(t *testing.T) {
+	for _, refused := range []int{1, maxRefusals, maxRefusals + 1} {
+		client, server := net.Pipe()
+		go refuse(server, refused)
+		p := NewPool("http", "example.com", func(context.Context) (net.Conn, error) { return client, nil })
+		r, err := p.Do(t.Context(), &Request{Method: "GET", Path: "/"}, nil)
+		if refused <= maxRefusals && (err != nil || r.Status != 204) || refused > maxRefusals && !errors.Is(err, errRefused) {
+			t.Errorf("refused %d times: %v, status %d", refused, err, r.Status)
+		}
+		p.Close()
+	}
+}
+
+// refuse serves one connection: it refuses as many requests, and responds to the next with 204.
+func refuse(c net.Conn, requests int) {
+	io.ReadFull(c, make([]byte, len(http2.ClientPreface)))
+	framer := http2.NewFramer(c, c)
+	for {
+		f, err := framer.ReadFrame()
+		if err != nil {
+			return // the client has closed it
+		}
+		if f.Header().Type != http2.FrameHeaders {
+			continue
+		}
+		if requests--; requests >= 0 {
+			framer.WriteRSTStream(f.Header().StreamID, http2.ErrCodeRefusedStream)
+			continue
+		}
+		framer.WriteHeaders(http2.HeadersFrameParam{
+			StreamID: f.Header().StreamID, BlockFragment: []byte{0x89}, EndHeaders: true, EndStream: true, // :status 204 (RFC 7541, appendix A)
+		})
 	}
 }
 

@@ -65,8 +65,12 @@ func (r *reader) handle(f http2.Frame) error {
 	case *http2.WindowUpdateFrame:
 		r.grow(f.StreamID, int64(f.Increment))
 	case *http2.RSTStreamFrame:
+		err := errRefused
+		if f.ErrCode != http2.ErrCodeRefusedStream {
+			err = fmt.Errorf("stream error: %s", f.ErrCode)
+		}
 		r.mu.Lock()
-		r.end(f.StreamID, fmt.Errorf("stream error: %s", f.ErrCode))
+		r.end(f.StreamID, err)
 		r.mu.Unlock()
 	case *http2.GoAwayFrame:
 		r.goAway(f)
