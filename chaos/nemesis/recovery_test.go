@@ -207,6 +207,32 @@ func TestInjectionsReserveDistinctNodes(t *testing.T) {
 	})
 }
 
+// A node is not killed for good while one of the others does not vote yet: then no quorum might be
+// left.
+func TestLastVotersAreSpared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3)
+		n := hurting(f, 1)
+		f.states["n3"].voter = false
+		for _, fault := range []string{"replace-node", "remove-leader"} {
+			if _, err := n.Inject(t.Context(), named(t, fault)); !errors.Is(err, nemesis.ErrNoTarget) {
+				t.Errorf("%s with two voters: %v", fault, err)
+			}
+		}
+		f.states["n3"].voter = true
+		in, err := n.Inject(t.Context(), named(t, "remove-leader"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := in.Heal(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := n.HealAll(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestRulesAreCombined checks that rules of several injections for a link are combined, and that
 // healing one injection removes its rules only.
 func TestRulesAreCombined(t *testing.T) {
