@@ -73,6 +73,11 @@ startable:
 down:
 	deploy/compose down
 
+# Downloads every module that lint and test need.
+.PHONY: fetch
+fetch:
+	set -e; for m in . $(MODULES); do $(GO) -C $$m list -deps -test ./... >/dev/null; done
+
 # Every test that needs no Docker; what CI runs. It ends with how many cases passed, failed and were skipped, and why.
 # -race needs cgo. The modules hold others' clients, which drive servers that are processes of their own or tested above: there the race
 # detector would look at the clients, and take most of the time. By default it also sleeps for a second before each of the binaries exits.
