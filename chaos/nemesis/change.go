@@ -22,15 +22,25 @@ type change struct {
 	leaving []string // nodes that the change removes from the cluster
 }
 
+// sparing is the number of voters of which one can be killed for good: the others have a quorum.
+const sparing = 3
+
+func beginChange(ctx context.Context, in *Injection) error { return in.beginChange(ctx, 0) }
+
 // beginChange reserves the right to change the membership. Healing completes the change: leaving
-// nodes are removed, and the cluster has as many nodes as before.
-func beginChange(ctx context.Context, in *Injection) error {
+// nodes are removed, and the cluster has as many nodes as before. It returns ErrNoTarget if fewer
+// nodes vote than least, or if least is not 0 and nobody knows: a node that has joined again votes
+// only after a while.
+func (in *Injection) beginChange(ctx context.Context, least int) error {
 	if err := in.reserveMembership(); err != nil {
 		return err
 	}
 	in.change = &change{before: in.n.names(), voters: -1}
 	if members, err := in.n.leaderView(ctx); err == nil {
 		in.change.voters = voters(members)
+	}
+	if least > 0 && in.change.voters < least {
+		return fmt.Errorf("%w: fewer than %d nodes are known to vote", ErrNoTarget, least)
 	}
 	in.undo(membership, "settle the membership", in.settle)
 	return nil

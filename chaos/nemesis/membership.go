@@ -2,7 +2,6 @@ package nemesis
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -113,10 +112,7 @@ func killForGood(ctx context.Context, in *Injection) error {
 	if err != nil {
 		return err
 	}
-	if err := in.spareVoter(ctx); err != nil {
-		return err
-	}
-	if err := beginChange(ctx, in); err != nil {
+	if err := in.beginChange(ctx, sparing); err != nil {
 		return err
 	}
 	return in.killLeaving(ctx, target)
@@ -127,27 +123,11 @@ func killLeaderForGood(ctx context.Context, in *Injection) error {
 	if err != nil {
 		return err
 	}
-	if err := in.spareVoter(ctx); err != nil {
-		return err
-	}
-	if err := beginChange(ctx, in); err != nil {
+	if err := in.beginChange(ctx, sparing); err != nil {
 		return err
 	}
 	in.depose(target)
 	return in.killLeaving(ctx, target)
-}
-
-// spareVoter returns ErrNoTarget unless the others have a quorum if a voter is killed for good. A node
-// that has joined again is a voter only after a while.
-func (in *Injection) spareVoter(ctx context.Context) error {
-	members, err := in.n.leaderView(ctx)
-	if err != nil {
-		return fmt.Errorf("%w: the voters are unknown: %w", ErrNoTarget, err)
-	}
-	if count := voters(members); count < 3 {
-		return fmt.Errorf("%w: none of %d voters can be spared", ErrNoTarget, count)
-	}
-	return nil
 }
 
 func replaceKilled(ctx context.Context, in *Injection) error {
