@@ -31,7 +31,7 @@ type reviewed struct {
 type admitter struct {
 	*httptest.Server
 	fn   func(r *reviewed) map[string]any
-	text string // JSON of the fields of each answer, instead of fn, where encoding them would take long
+	text string // the fields of each answer in JSON, instead of fn, if encoding them takes long
 
 	mu    sync.Mutex
 	asked []*reviewed

@@ -68,16 +68,23 @@ func TestNoFastFailoverOfUnreachableLeader(t *testing.T) {
 	}
 }
 
-// A follower's write that waits for a connection to a leader that has become unreachable goes to the
-// next leader, long before its context ends.
-func TestWriteFindsNextLeaderWithoutConnection(t *testing.T) {
-	t.Parallel()
-	c := testcluster.New(t, 3, func(cfg *raftstore.Config) { cfg.LeaderWait = time.Minute })
-	c.Ready()
-	leader := c.Leader()
-	follower := c.Follower(leader)
-	c.Isolate(leader, true) // before the follower has sent a write, so without a stream to send it on
-	mustCreate(t, follower.Store, "a", "x")
+// A follower's request that waits for a connection to a leader that has become unreachable goes to
+// the next leader, long before its context ends.
+func TestRequestsFindNextLeaderWithoutConnection(t *testing.T) {
+	for name, request := range map[string]func(*testing.T, *raftstore.Store){
+		"write": func(t *testing.T, s *raftstore.Store) { mustCreate(t, s, "a", "x") },
+		"read":  func(t *testing.T, s *raftstore.Store) { view(t, s, raftstore.Quorum()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := testcluster.New(t, 3, func(cfg *raftstore.Config) { cfg.LeaderWait = time.Minute })
+			c.Ready()
+			leader := c.Leader()
+			follower := c.Follower(leader)
+			c.Isolate(leader, true) // before the follower has connected for such a request
+			request(t, follower.Store)
+		})
+	}
 }
 
 // registered registers the metrics of all nodes at one registry.

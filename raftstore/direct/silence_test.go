@@ -1,10 +1,12 @@
 package direct
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -162,6 +164,57 @@ func TestSilentCalls(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A peer whose responses come after the callers have gone keeps its connection.
+func TestLateResponsesKeepTheConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var served sync.WaitGroup
+		dialed := 0
+		c := NewConn(func(context.Context, Protocol) (net.Conn, error) {
+			client, server := net.Pipe()
+			served.Go(func() { respondLate(newFramed(server), callSilence*3/5) })
+			dialed++
+			return client, nil
+		}, noFallback{}, func() {})
+		store := peerpb.NewStoreClient(c)
+		for i := range 5 {
+			ctx, cancel := context.WithTimeout(t.Context(), callSilence/2)
+			if _, err := index(ctx, store, 1); status.Code(err) != codes.DeadlineExceeded {
+				t.Errorf("call %d: %v", i, err)
+			}
+			cancel()
+		}
+		if dialed != 1 {
+			t.Errorf("%d connections", dialed)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		served.Wait()
+	})
+}
+
+// respondLate takes all calls of a connection at once, and responds to one after the other.
+func respondLate(conn *framed, after time.Duration) {
+	calls := make(chan []byte, 10)
+	go func() {
+		defer close(calls)
+		for {
+			_, content, err := conn.read()
+			if err != nil {
+				return // the client has closed it
+			}
+			calls <- bytes.Clone(content[:8]) // its number
+		}
+	}()
+	for number := range calls {
+		time.Sleep(after)
+		ok := append(number, make([]byte, returnBytes-len(number))...)
+		if conn.write(kindReturn, ok, &peerpb.ReadIndexResponse{Index: 1}) != nil { // it is closed
+			conn.Close()
+		}
+	}
 }
 
 // A server drops a client that is silent, and calls that nobody makes.

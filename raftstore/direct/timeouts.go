@@ -7,8 +7,8 @@ const (
 	// the time that the server has to respond.
 	pingInterval = 5 * time.Second
 	pingTimeout  = 5 * time.Second
-	// callSilence is the time without a response to any call after which a connection is given up: its
-	// packets may be lost, and TCP repeats them ever less often.
+	// callSilence is the time without a response to any call after which a connection is given up:
+	// its packets may be lost, and TCP repeats them ever less often.
 	callSilence = 5 * time.Second
 	// silence is the time without a frame after which the server takes the client of a stream for
 	// dead.

@@ -86,8 +86,8 @@ func TestLargeResponses(t *testing.T) {
 	}
 }
 
-// More requests than the server allows on a connection get further connections, also while the client
-// does not know yet what it allows.
+// More requests than the server allows on a connection get further connections, also while the
+// client does not know yet what it allows.
 func TestAllowedRequests(t *testing.T) {
 	const at, allowed = 12, 4
 	arrived, leave := make(chan struct{}, at), make(chan struct{})
@@ -143,8 +143,9 @@ func refuse(c net.Conn, requests int) {
 			framer.WriteRSTStream(f.Header().StreamID, http2.ErrCodeRefusedStream)
 			continue
 		}
+		status204 := []byte{0x89} // RFC 7541, appendix A
 		framer.WriteHeaders(http2.HeadersFrameParam{
-			StreamID: f.Header().StreamID, BlockFragment: []byte{0x89}, EndHeaders: true, EndStream: true, // :status 204 (RFC 7541, appendix A)
+			StreamID: f.Header().StreamID, BlockFragment: status204, EndHeaders: true, EndStream: true,
 		})
 	}
 }
