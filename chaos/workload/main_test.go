@@ -59,6 +59,8 @@ type bench struct {
 	recorder *history.Recorder
 	targets  *workload.Targets
 	node     workload.Target
+
+	credentials client.Credentials // of node
 }
 
 // newBench starts a node, which ends with the test.
@@ -86,7 +88,7 @@ func newBench(t *testing.T) *bench {
 	}
 	t.Cleanup(one.Close)
 	target := workload.Target{Name: node.Name, Client: one}
-	return &bench{t, fleet, history.NewRecorder(), workload.NewTargets(target), target}
+	return &bench{t, fleet, history.NewRecorder(), workload.NewTargets(target), target, credentials}
 }
 
 // config is for a load of every kind of client.

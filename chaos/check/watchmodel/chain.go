@@ -10,7 +10,7 @@ func (j *judge) chain(c *Chain, l *Log) {
 		s := &c.Streams[i]
 		j.Events += len(s.Events)
 		if s.Expired {
-			j.Expired = append(j.Expired, Expiry{c.describe(nil), s.Node, s.position(), s.Closed})
+			j.Expired = append(j.Expired, Expiry{c.describe(nil), Refusal{s.Node, s.position(), s.Closed}})
 		}
 		if c.Forbidden {
 			j.add(Crossing, "%s was opened, and delivered %d events", c.describe(s), len(s.Events))

@@ -117,7 +117,8 @@ func TestGapInTheLog(t *testing.T) {
 	references := r.Resources[resource].References
 	for i := range references {
 		references[i].Events, references[i].Reached = references[i].Events[:10], gone-1
-		references[i].Expired = 1
+		references[i].Ended = true
+		references[i].Refusals = []watchmodel.Refusal{{Node: "n1", Position: gone - 1}}
 	}
 	v := watchmodel.Judge(r)
 	if v.Unjudged == 0 || len(v.Expired) != len(references) {

@@ -27,8 +27,17 @@ type Reference struct {
 	After, Reached uint64 // it has received all changes between, as far as it knows
 	Events         []Event
 	Nodes          []string // that were asked, one for each stream
-	// Expired is when its position was refused as too old, which ended it; 0: it was not.
-	Expired time.Duration
+	// Refusals are the responses that its position is too old, each from the node of one stream.
+	Refusals []Refusal
+	// Ended is set when every node had refused its position, so that another reference follows.
+	Ended bool
+}
+
+// Refusal is a response that a position is too old.
+type Refusal struct {
+	Node     string
+	Position uint64
+	At       time.Duration
 }
 
 // Outcome is the outcome of a write, as far as its writer knows it.

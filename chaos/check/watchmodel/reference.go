@@ -40,23 +40,16 @@ func (j *judge) references(name string, r *Resource, l *Log) {
 				j.add(Agreement, "%s, reference %d, on %s, misses %s %s", name, ref.Watcher, strings.Join(ref.Nodes, " "), e.kind, e.object)
 			}
 		}
-		if ref.Expired > 0 {
-			j.Expired = append(j.Expired, Expiry{fmt.Sprintf("%s, reference %d", name, ref.Watcher), ref.node(), ref.Reached, ref.Expired})
-		} else if ref.Reached < r.End {
+		for _, refusal := range ref.Refusals {
+			j.Expired = append(j.Expired, Expiry{fmt.Sprintf("%s, reference %d", name, ref.Watcher), refusal})
+		}
+		if !ref.Ended && ref.Reached < r.End {
 			j.add(Arrival, "%s, reference %d came only to version %d of %d", name, ref.Watcher, ref.Reached, r.End)
 		}
 	}
 	if l.reached < r.End {
 		j.add(Agreement, "%s: the references cover changes only up to version %d of %d", name, l.reached, r.End)
 	}
-}
-
-// node is the one that was asked last.
-func (r *Reference) node() string {
-	if len(r.Nodes) == 0 {
-		return ""
-	}
-	return r.Nodes[len(r.Nodes)-1]
 }
 
 // replay checks that each event of the log has the type that the object's state requires.

@@ -2,7 +2,6 @@ package watchmodel
 
 import (
 	"fmt"
-	"time"
 )
 
 // Rule is something that a watch must do.
@@ -52,12 +51,10 @@ type Verdict struct {
 	Expired []Expiry
 }
 
-// Expiry is an answer that a position is too old.
+// Expiry is the refusal of a watch's position.
 type Expiry struct {
-	Watch    string // as messages name it
-	Node     string
-	Position uint64
-	At       time.Duration
+	Watch string // as messages name it
+	Refusal
 }
 
 // Violations is how often any rule was broken.

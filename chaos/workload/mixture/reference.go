@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"unique"
 
@@ -31,7 +32,9 @@ func newReference(m *Mixture, log *changes, number int) *reference {
 	}
 }
 
-// run watches until ctx is done. If its position has expired, it lists and begins a new watch.
+// run watches until ctx is done. A node that refuses its position as too old may have begun from a
+// snapshot; others still have the changes, so the reference goes on there. If all nodes refuse the
+// position, it lists and begins a new watch.
 func (r *reference) run(ctx context.Context) {
 	for failures := 0; ctx.Err() == nil; {
 		if nodes := r.connections.all(); len(nodes) > 0 {
@@ -39,7 +42,10 @@ func (r *reference) run(ctx context.Context) {
 			err := r.stream(ctx, n)
 			switch {
 			case errors.Is(err, client.ErrExpired):
-				r.restart(ctx)
+				r.refuse(n)
+				if r.refusedBy(nodes) {
+					r.restart(ctx)
+				}
 			case errors.Is(err, client.ErrRefused):
 				r.problem("reference watch of %s on %s: %v", r.log.kind.resource, n.Name, err)
 			}
@@ -74,6 +80,27 @@ func (r *reference) position() uint64 {
 	return r.now.Reached
 }
 
+// refuse records that the node refused the position as too old, once.
+func (r *reference) refuse(n *node) {
+	if r.refusedBy([]*node{n}) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now.Refusals = append(r.now.Refusals, watchmodel.Refusal{Node: n.Name, Position: r.now.Reached, At: r.Now()})
+}
+
+// refusedBy reports whether all the nodes have refused the position.
+func (r *reference) refusedBy(nodes []*node) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !slices.ContainsFunc(nodes, func(n *node) bool {
+		return !slices.ContainsFunc(r.now.Refusals, func(f watchmodel.Refusal) bool {
+			return f.Node == n.Name && f.Position == r.now.Reached
+		})
+	})
+}
+
 // restart lists and begins a new watch.
 func (r *reference) restart(ctx context.Context) {
 	version, err := r.version(ctx, r.log.kind, "", "")
@@ -82,7 +109,7 @@ func (r *reference) restart(ctx context.Context) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.now.Expired = r.Now()
+	r.now.Ended = true
 	r.ended = append(r.ended, r.now)
 	r.now = watchmodel.Reference{Watcher: r.number, After: version, Reached: version}
 }
