@@ -168,6 +168,21 @@ func (e *brokenError) Unwrap() error { return e.err }
 // GRPCStatus gives the error the code of a peer that can't be reached.
 func (e *brokenError) GRPCStatus() *status.Status { return status.New(codes.Unavailable, e.Error()) }
 
+// interruptReads makes reads of the connection time out once ctx ends, until the caller calls stop.
+// Then it no longer changes the deadline, which may be that of the next call.
+func interruptReads(ctx context.Context, conn net.Conn) (stop func()) {
+	interrupted := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		defer close(interrupted)
+		_ = conn.SetReadDeadline(time.Unix(1, 0)) // an error means that the connection has ended
+	})
+	return func() {
+		if !cancel() {
+			<-interrupted
+		}
+	}
+}
+
 // call makes a call and waits for its return. It skips the returns of former calls whose callers
 // stopped waiting.
 func (c *Conn) call(ctx context.Context, method string, request, response proto.Message) error {
@@ -191,8 +206,7 @@ func (c *Conn) call(ctx context.Context, method string, request, response proto.
 		c.dropCalls()
 		return &brokenError{err}
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) }) // an error means that the connection has ended
-	defer stop()
+	defer interruptReads(ctx, conn)()
 	for {
 		k, content, err := conn.read()
 		if err == nil {

@@ -195,6 +195,45 @@ func TestLateResponsesKeepTheConnection(t *testing.T) {
 	})
 }
 
+// slowToInterrupt is a connection whose reads are interrupted late, as by a goroutine that runs late.
+type slowToInterrupt struct{ net.Conn }
+
+func (c slowToInterrupt) SetReadDeadline(t time.Time) error {
+	if !t.IsZero() && t.Before(time.Now()) {
+		time.Sleep(time.Millisecond)
+	}
+	return c.Conn.SetReadDeadline(t)
+}
+
+// A call whose caller has gone does not interrupt the next one.
+func TestEndedCallSparesTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const delay = time.Second
+		var served sync.WaitGroup
+		c := NewConn(func(context.Context, Protocol) (net.Conn, error) {
+			client, server := net.Pipe()
+			served.Go(func() { respondLate(newFramed(server), delay) })
+			return slowToInterrupt{client}, nil
+		}, noFallback{}, func() {})
+		store := peerpb.NewStoreClient(c)
+		ctx, cancel := context.WithTimeout(t.Context(), delay/2)
+		defer cancel()
+		if _, err := index(ctx, store, 1); status.Code(err) != codes.DeadlineExceeded {
+			t.Errorf("a call of half a second: %v", err)
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), 10*delay)
+		defer cancel()
+		start := time.Now()
+		if _, err := index(ctx, store, 1); err != nil || time.Since(start) >= 2*delay {
+			t.Errorf("the next call, after %s: %v", time.Since(start), err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		served.Wait()
+	})
+}
+
 // respondLate takes all calls of a connection at once, and responds to one after the other.
 func respondLate(conn *framed, after time.Duration) {
 	calls := make(chan []byte, 10)
