@@ -75,6 +75,13 @@ func (m *Members) OtherVoters() (others []raft.Server, voter bool) {
 	return others, voter
 }
 
+// Alone reports whether no other server votes.
+func (m *Members) Alone() bool {
+	return !slices.ContainsFunc(m.configured(), func(s raft.Server) bool {
+		return s.Suffrage == raft.Voter && string(s.ID) != m.cfg.Name
+	})
+}
+
 // Voters returns the number of voters.
 func (m *Members) Voters() int {
 	others, voter := m.OtherVoters()
