@@ -16,6 +16,7 @@ type metrics struct {
 	forwardSeconds  prometheus.Histogram
 	proposalSeconds prometheus.Histogram
 	proposalsFull   prometheus.Counter
+	groups          prometheus.Histogram
 	abandoned       prometheus.Counter
 	prechecked      prometheus.Counter
 	latches         *latchMetrics
@@ -86,6 +87,11 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "quorate_raftstore_proposals_full_total",
 			Help: "Writes that failed because too many proposals were pending.",
 		}),
+		groups: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "quorate_raftstore_proposal_group_size",
+			Help:    "Proposals that this leader gave to Raft at once: those that arrived while others were under way, 64 at most.",
+			Buckets: prometheus.ExponentialBuckets(1, 2, 7),
+		}),
 		abandoned: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_proposals_abandoned_total",
 			Help: "Writes whose deadline passed while Raft had their entry.",
@@ -100,9 +106,11 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	for _, o := range outcomes() {
 		m.writes.WithLabelValues(o)
 	}
-	reg.MustRegister(m.writes, m.retries, m.unsettled, m.forwardSeconds, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked)
+	reg.MustRegister(m.writes, m.retries, m.unsettled, m.forwardSeconds, m.proposalSeconds, m.proposalsFull, m.groups, m.abandoned, m.prechecked)
 	return m
 }
+
+func (m *metrics) observeGroup(proposals int) { m.groups.Observe(float64(proposals)) }
 
 func newLatchMetrics(reg prometheus.Registerer) *latchMetrics {
 	m := &latchMetrics{

@@ -118,22 +118,25 @@ func (w *Writer) apply(ctx context.Context, data []byte, release func()) result 
 	start := time.Now()
 	number := w.proof.propose()
 	// gofail: var proposeBefore struct{}
-	queued := w.cfg.Raft.Apply(data, queueWait) // not in the goroutine, so that Raft begins before it starts
-	go func() {
-		defer w.cfg.Lifecycle.EndTask()
-		r := w.resultOf(queued)
-		if errors.Is(r.err, raft.ErrEnqueueTimeout) {
-			r = w.resultOf(w.cfg.Raft.Apply(data, remaining(ctx)))
-		}
-		// gofail: var proposeAfter struct{}
-		<-w.slots
-		if r.outcome == peerpb.Outcome_APPLIED || r.outcome == peerpb.Outcome_REFUSED {
-			w.proof.commit(number) // before release, after which other writes are refused by this state
-		}
-		release()
-		w.metrics.proposalSeconds.Observe(time.Since(start).Seconds())
-		done <- r
-	}()
+	w.groups.submit(func(wait time.Duration) {
+		queued := w.cfg.Raft.Apply(data, wait) // not in the goroutine, so that Raft begins before it starts
+		go func() {
+			defer w.cfg.Lifecycle.EndTask()
+			r := w.resultOf(queued)
+			if errors.Is(r.err, raft.ErrEnqueueTimeout) {
+				r = w.resultOf(w.cfg.Raft.Apply(data, remaining(ctx)))
+			}
+			// gofail: var proposeAfter struct{}
+			<-w.slots
+			if r.outcome == peerpb.Outcome_APPLIED || r.outcome == peerpb.Outcome_REFUSED {
+				w.proof.commit(number) // before release, after which other writes are refused by this state
+			}
+			release()
+			w.metrics.proposalSeconds.Observe(time.Since(start).Seconds())
+			done <- r
+			w.groups.decided()
+		}()
+	})
 	select {
 	case r := <-done:
 		return r

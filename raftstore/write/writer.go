@@ -25,7 +25,8 @@ import (
 type Writer struct {
 	cfg     Config
 	latches *latches
-	slots   chan struct{} // holds one value for each proposal that Raft has
+	slots   chan struct{} // holds one value for each proposal that Raft has or will get with its group
+	groups  *groupCommit
 	proof   leadershipProof
 	quotas  *quotas
 	metrics *metrics
@@ -55,6 +56,7 @@ func New(cfg Config) *Writer {
 	m := newMetrics(cfg.Registerer)
 	return &Writer{
 		cfg: cfg, latches: newLatches(m.latches), slots: make(chan struct{}, maxProposals),
+		groups: &groupCommit{alone: cfg.Members.Alone, observe: m.observeGroup},
 		quotas: newQuotas(cfg.Quota, m.quotas), metrics: m,
 	}
 }

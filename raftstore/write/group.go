@@ -1,0 +1,100 @@
+package write
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// groupFrom is the average number of proposals under way or waiting from which groups form. With
+	// fewer there is little to gather, and the wait costs more than it saves.
+	groupFrom = 6
+	// loadSamples is the number of proposals over which the average is taken, roughly.
+	loadSamples = 16
+	// maxGroup is the size at which a group is complete.
+	maxGroup = 64
+	// groupWait bounds the time that a proposal waits for its group.
+	groupWait = 2 * time.Millisecond
+)
+
+// groupCommit makes Raft append and replicate more proposals at a time than those that arrive during
+// one append. Under load, proposals that arrive while others are under way form a group, which Raft
+// gets as soon as all of those are decided. With few clients no proposal waits.
+type groupCommit struct {
+	alone   func() bool         // reports whether no other node votes: then Raft's own groups suffice
+	observe func(proposals int) // called with the size of each group
+
+	mu       sync.Mutex
+	underWay int                        // proposals that Raft has; guarded by mu
+	load     int                        // loadSamples times the average of underWay and len(group); guarded by mu
+	group    []func(wait time.Duration) // proposes those that wait; guarded by mu
+	timer    *time.Timer                // completes the group after groupWait; guarded by mu
+}
+
+// submit calls propose, at once or together with others within groupWait, in the order of the
+// submissions. propose puts a proposal into Raft's queue, waits no longer than wait for a place
+// there, and sees to it that decided is called once the proposal's outcome is decided.
+func (g *groupCommit) submit(propose func(wait time.Duration)) {
+	g.proposeAll(g.join(propose))
+}
+
+// join adds a proposal to the group. It returns what is to be proposed now.
+func (g *groupCommit) join(propose func(wait time.Duration)) []func(wait time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.load += g.underWay + len(g.group) - g.load/loadSamples
+	g.group = append(g.group, propose)
+	if g.underWay == 0 || g.load < groupFrom*loadSamples || len(g.group) == maxGroup || g.alone() {
+		return g.take()
+	}
+	if len(g.group) == 1 {
+		g.timer = time.AfterFunc(groupWait, g.flush)
+	}
+	return nil
+}
+
+// decided ends a proposal, and proposes the group if no other is under way.
+func (g *groupCommit) decided() {
+	g.mu.Lock()
+	g.underWay--
+	var group []func(wait time.Duration)
+	if g.underWay == 0 {
+		group = g.take()
+	}
+	g.mu.Unlock()
+	g.proposeAll(group)
+}
+
+// flush proposes the group whose time is over. If that group is complete already, the next one has
+// less time.
+func (g *groupCommit) flush() {
+	g.mu.Lock()
+	group := g.take()
+	g.mu.Unlock()
+	g.proposeAll(group)
+}
+
+// take returns the group, which is then under way. mu is held.
+func (g *groupCommit) take() []func(wait time.Duration) {
+	group := g.group
+	g.group = nil
+	g.underWay += len(group)
+	if g.timer != nil {
+		g.timer.Stop()
+		g.timer = nil
+	}
+	return group
+}
+
+// proposeAll proposes a group. All its proposals together wait no longer for Raft's queue than one
+// would.
+func (g *groupCommit) proposeAll(group []func(wait time.Duration)) {
+	if len(group) == 0 {
+		return
+	}
+	g.observe(len(group))
+	until := time.Now().Add(queueWait)
+	for _, propose := range group {
+		propose(max(time.Until(until), 1))
+	}
+}

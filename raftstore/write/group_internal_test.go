@@ -1,0 +1,167 @@
+package write
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// raftQueue records what a groupCommit proposes.
+type raftQueue struct {
+	*groupCommit
+	groups []int
+	waits  []time.Duration
+
+	recorded sync.Mutex
+	proposed []int // guarded by recorded: the timer proposes, too
+}
+
+func newRaftQueue(alone bool) *raftQueue {
+	q := &raftQueue{}
+	q.groupCommit = &groupCommit{alone: func() bool { return alone }, observe: func(n int) { q.groups = append(q.groups, n) }}
+	return q
+}
+
+// submit submits proposals with these numbers.
+func (q *raftQueue) submit(from, to int) {
+	for n := from; n < to; n++ {
+		q.groupCommit.submit(func(wait time.Duration) {
+			q.recorded.Lock()
+			defer q.recorded.Unlock()
+			q.proposed = append(q.proposed, n)
+			q.waits = append(q.waits, wait)
+		})
+	}
+}
+
+// got returns the proposals that Raft has got.
+func (q *raftQueue) got() []int {
+	q.recorded.Lock()
+	defer q.recorded.Unlock()
+	return slices.Clone(q.proposed)
+}
+
+// loaded submits proposals, of which none is decided, until further ones wait, and returns how many.
+func (q *raftQueue) loaded() int {
+	n := 0
+	for ; len(q.group) == 0 && n < 1000; n++ {
+		q.submit(n, n+1)
+	}
+	q.flush()
+	return n
+}
+
+func numbers(to int) (all []int) {
+	for n := range to {
+		all = append(all, n)
+	}
+	return all
+}
+
+// TestFewProposalsDoNotWait checks that proposals of few clients, or of a node without other voters,
+// get to Raft at once.
+func TestFewProposalsDoNotWait(t *testing.T) {
+	q := newRaftQueue(false)
+	for round := range 100 {
+		q.submit(round*4, round*4+4)
+		if len(q.group) > 0 {
+			t.Fatalf("round %d: %d of 4 proposals wait", round, len(q.group))
+		}
+		for range 4 {
+			q.decided()
+		}
+	}
+	q = newRaftQueue(true)
+	q.submit(0, 1000)
+	if !slices.Equal(q.got(), numbers(1000)) {
+		t.Errorf("of 1000 proposals of the only voter Raft got %d", len(q.got()))
+	}
+}
+
+// TestProposalsUnderLoadFormGroups checks that proposals that arrive while many are under way get to
+// Raft together and in order, once all of those are decided.
+func TestProposalsUnderLoadFormGroups(t *testing.T) {
+	q := newRaftQueue(false)
+	n := q.loaded()
+	if n < groupFrom || n > 4*groupFrom {
+		t.Fatalf("%d proposals got to Raft at once", n)
+	}
+	q.submit(n, n+10)
+	for range n - 1 {
+		q.decided()
+		if len(q.got()) != n {
+			t.Fatalf("Raft got %d proposals; want %d while some of these are under way", len(q.got()), n)
+		}
+	}
+	q.decided()
+	if !slices.Equal(q.got(), numbers(n+10)) || q.groups[len(q.groups)-1] != 10 {
+		t.Errorf("Raft got %v in groups of %v", q.got(), q.groups)
+	}
+	for _, wait := range q.waits {
+		if wait <= 0 || wait > queueWait {
+			t.Errorf("a proposal may wait %v for a place in Raft's queue", wait)
+		}
+	}
+	if q.timer != nil {
+		t.Error("a timer is left after the last group")
+	}
+}
+
+// TestGroupsAreBounded checks that a group gets to Raft when it is complete, or after groupWait, even
+// if Raft decides nothing.
+func TestGroupsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newRaftQueue(false)
+		n := q.loaded()
+		q.submit(n, n+maxGroup-1)
+		if len(q.got()) != n {
+			t.Errorf("Raft got %d proposals before their group was complete", len(q.got())-n)
+		}
+		q.submit(n+maxGroup-1, n+maxGroup+5)
+		if want := n + maxGroup; len(q.got()) != want {
+			t.Fatalf("Raft got %d proposals, want %d: the complete group", len(q.got()), want)
+		}
+		time.Sleep(groupWait - 1)
+		synctest.Wait()
+		if want := n + maxGroup; len(q.got()) != want {
+			t.Errorf("Raft got %d proposals, want %d before groupWait has passed", len(q.got()), want)
+		}
+		time.Sleep(1)
+		synctest.Wait()
+		if !slices.Equal(q.got(), numbers(n+maxGroup+5)) {
+			t.Errorf("after groupWait Raft got %d proposals, want %d", len(q.got()), n+maxGroup+5)
+		}
+	})
+}
+
+// TestEachProposalIsProposedOnce submits concurrently, with outcomes at any time.
+func TestEachProposalIsProposedOnce(t *testing.T) {
+	const clients, each = 50, 200
+	var counts [clients * each]atomic.Int32
+	g := &groupCommit{alone: func() bool { return false }, observe: func(int) {}}
+	var all sync.WaitGroup
+	for client := range clients {
+		all.Go(func() {
+			for i := range each {
+				done := make(chan struct{})
+				g.submit(func(time.Duration) {
+					counts[client*each+i].Add(1)
+					go func() {
+						close(done)
+						g.decided()
+					}()
+				})
+				<-done
+			}
+		})
+	}
+	all.Wait()
+	for i := range counts {
+		if n := counts[i].Load(); n != 1 {
+			t.Fatalf("proposal %d was proposed %d times", i, n)
+		}
+	}
+}
