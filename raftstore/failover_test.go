@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"quorate/raftstore"
 	"quorate/raftstore/testcluster"
@@ -98,16 +99,23 @@ func registered(registry *prometheus.Registry) func(*raftstore.Config) {
 // ended.
 func fastFailovers(t *testing.T, registry *prometheus.Registry) (total float64) {
 	t.Helper()
+	for _, m := range metricsOf(t, registry, "quorate_raftstore_successions_total") {
+		total += m.GetCounter().GetValue()
+	}
+	return total
+}
+
+// metricsOf returns the metrics of all nodes of this name.
+func metricsOf(t *testing.T, registry *prometheus.Registry, name string) []*dto.Metric {
+	t.Helper()
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, family := range families {
-		if family.GetName() == "quorate_raftstore_successions_total" {
-			for _, m := range family.GetMetric() {
-				total += m.GetCounter().GetValue()
-			}
+		if family.GetName() == name {
+			return family.GetMetric()
 		}
 	}
-	return total
+	return nil
 }

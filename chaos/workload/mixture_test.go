@@ -19,8 +19,8 @@ import (
 	"quorate/chaos/workload/mixture"
 )
 
-// TestReferencesGoOnElsewhere checks that a reference whose position one node refuses as too old, as
-// a node does that began from a snapshot, watches on at another node and misses no change.
+// TestReferencesGoOnElsewhere checks that a reference whose position one node refuses as too old,
+// as a node does that began from a snapshot, watches on at another node and misses no change.
 func TestReferencesGoOnElsewhere(t *testing.T) {
 	b := newBench(t)
 	b.targets = workload.NewTargets(b.node, workload.Target{Name: "forgetful", Client: b.forgetful()})

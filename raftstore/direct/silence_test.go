@@ -195,7 +195,8 @@ func TestLateResponsesKeepTheConnection(t *testing.T) {
 	})
 }
 
-// slowToInterrupt is a connection whose reads are interrupted late, as by a goroutine that runs late.
+// slowToInterrupt is a connection whose reads are interrupted late, as by a goroutine that runs
+// late.
 type slowToInterrupt struct{ net.Conn }
 
 func (c slowToInterrupt) SetReadDeadline(t time.Time) error {

@@ -73,7 +73,7 @@ func (p *Pins) Pin(ctx context.Context) (*state.Root, error) {
 func (p *Pins) index(ctx context.Context) (uint64, error) {
 	r := p.cfg.Reader
 	if _, ok := p.cfg.Retained.sharedPin(r.cfg.Root()); ok {
-		index, err := r.readIndex(ctx)
+		index, err := r.readIndex(ctx, time.Now().Add(r.cfg.LeaderWait))
 		if err == nil {
 			err = r.Await(ctx, index)
 		}

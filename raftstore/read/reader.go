@@ -81,10 +81,10 @@ func (r *Reader) Run(ctx context.Context) error {
 
 // View returns a state with freshness f. With Cached it never waits. With AtLeast it waits until
 // this node has applied the index, and returns a *failure.Future if ctx ends first. With Quorum it
-// returns failure.ErrUnavailable if the read is not confirmed and applied within Config.LeaderWait
-// (or two election timeouts, if those are longer), at once a *failure.NoLeaderError if no leader has
-// been known for that long, and failure.ErrTimeout if ctx ends first. A wait that the end of the
-// store interrupts returns failure.ErrClosed.
+// returns failure.ErrUnavailable if the read is not confirmed and applied within Config.LeaderWait,
+// at once a *failure.NoLeaderError if no leader has been known for that long, and
+// failure.ErrTimeout if ctx ends first. A wait that the end of the store interrupts returns
+// failure.ErrClosed.
 func (r *Reader) View(ctx context.Context, f Freshness) (*state.Root, error) {
 	switch {
 	case f.quorum:
@@ -113,29 +113,15 @@ func (r *Reader) CatchUp(ctx context.Context) error {
 		}
 	}
 	start := time.Now()
-	index, _, err := r.tryIndex(ctx) // bounded by itself: most reads need no timer of their own
-	if err != nil || index > r.cfg.Applied.Index() {
-		err = r.catchUpBy(ctx, start.Add(r.cfg.LeaderWait), index, err)
+	deadline := start.Add(r.cfg.LeaderWait)
+	index, err := r.readIndex(ctx, deadline)
+	if err == nil && index > r.cfg.Applied.Index() {
+		bounded, cancel := context.WithDeadline(ctx, deadline) // most reads need no such context
+		defer cancel()
+		err = r.Await(bounded, index)
 	}
 	r.metrics.waits.Observe(time.Since(start).Seconds())
 	return failureOf(ctx, err)
-}
-
-// catchUpBy waits until this node has applied index, or one that it requests again if tried is not
-// nil, until deadline or until ctx ends.
-func (r *Reader) catchUpBy(ctx context.Context, deadline time.Time, index uint64, tried error) error {
-	bounded, cancel := context.WithDeadline(ctx, deadline)
-	defer cancel()
-	if tried != nil {
-		if bounded.Err() != nil {
-			return tried // more specific than the end of ctx
-		}
-		var err error
-		if index, err = r.readIndex(bounded); err != nil {
-			return err
-		}
-	}
-	return r.Await(bounded, index)
 }
 
 // failureOf returns the error of a read with context ctx: failure.ErrTimeout if ctx has ended,
@@ -166,41 +152,33 @@ func (r *Reader) Await(ctx context.Context, index uint64) error {
 	}
 }
 
-// readIndex requests a confirmed index from the leader, which may be this node, until it gets one
-// or ctx ends.
-func (r *Reader) readIndex(ctx context.Context) (uint64, error) {
+// readIndex requests a confirmed index from the leader, which may be this node, until it gets one,
+// deadline passes or ctx ends.
+func (r *Reader) readIndex(ctx context.Context, deadline time.Time) (uint64, error) {
 	for {
-		index, changed, err := r.tryIndex(ctx)
-		if err == nil || changed == nil || ctx.Err() != nil {
+		if err := r.cfg.Lifecycle.Check(); err != nil {
+			return 0, err
+		}
+		if err := r.cfg.Leadership.Refuse(); err != nil {
+			return 0, err
+		}
+		e, changed := r.cfg.Leadership.Current()
+		batcher := r.remote
+		if e != nil {
+			batcher = r.local
+		}
+		index, err := batcher.IndexWithin(ctx, time.Until(deadline))
+		if err == nil || ctx.Err() != nil {
 			return index, err
 		}
-		lifecycle.Pause(ctx, changed, leadership.RetryInterval)
-		if ctx.Err() != nil {
+		if errors.Is(err, readindex.ErrStopped) {
+			return 0, failure.ErrClosed
+		}
+		lifecycle.Pause(ctx, changed, min(leadership.RetryInterval, time.Until(deadline)))
+		if ctx.Err() != nil || time.Now().After(deadline) {
 			return 0, err // more specific than the end of ctx
 		}
 	}
-}
-
-// tryIndex requests a confirmed index from the leader, which may be this node, once. That takes at
-// most two election timeouts: those of the confirmation under way and of the next. If another
-// attempt may succeed, changed is not nil, and is closed when this node's leadership changes.
-func (r *Reader) tryIndex(ctx context.Context) (index uint64, changed <-chan struct{}, err error) {
-	if err := r.cfg.Lifecycle.Check(); err != nil {
-		return 0, nil, err
-	}
-	if err := r.cfg.Leadership.Refuse(); err != nil {
-		return 0, nil, err
-	}
-	e, changed := r.cfg.Leadership.Current()
-	batcher := r.remote
-	if e != nil {
-		batcher = r.local
-	}
-	index, err = batcher.Index(ctx)
-	if errors.Is(err, readindex.ErrStopped) {
-		return 0, nil, failure.ErrClosed
-	}
-	return index, changed, err
 }
 
 // remoteIndex requests a read index from the leader on behalf of all waiting readers of this node.

@@ -19,6 +19,7 @@ type Batcher struct {
 	timeout time.Duration
 	observe func(readers int, took time.Duration)
 	wake    chan struct{}
+	timers  sync.Pool // stopped *time.Timers
 
 	mu      sync.Mutex
 	next    *batch // readers that the next confirmation serves; nil if there are none
@@ -40,7 +41,26 @@ func NewBatcher(source Source, timeout time.Duration, observe func(readers int, 
 
 // Index returns an index that was confirmed after the call began. It waits until Run serves it or
 // ctx ends.
-func (b *Batcher) Index(ctx context.Context) (uint64, error) {
+func (b *Batcher) Index(ctx context.Context) (uint64, error) { return b.await(ctx, nil) }
+
+// IndexWithin is Index with a limit, after which it returns context.DeadlineExceeded. It costs less
+// than a context with that deadline.
+func (b *Batcher) IndexWithin(ctx context.Context, limit time.Duration) (uint64, error) {
+	timer, ok := b.timers.Get().(*time.Timer)
+	if ok {
+		timer.Reset(limit)
+	} else {
+		timer = time.NewTimer(limit)
+	}
+	defer func() {
+		timer.Stop()
+		b.timers.Put(timer)
+	}()
+	return b.await(ctx, timer.C)
+}
+
+// await joins the next batch and waits for its index.
+func (b *Batcher) await(ctx context.Context, late <-chan time.Time) (uint64, error) {
 	mine, err := b.join()
 	if err != nil {
 		return 0, err
@@ -48,6 +68,8 @@ func (b *Batcher) Index(ctx context.Context) (uint64, error) {
 	select {
 	case <-mine.done:
 		return mine.index, mine.err
+	case <-late:
+		return 0, context.DeadlineExceeded
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}

@@ -88,6 +88,42 @@ func TestBatcher(t *testing.T) {
 	})
 }
 
+// TestIndexWithin checks that a reader waits no longer than its limit, and that the timers of former
+// readers limit no other one.
+func TestIndexWithin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = time.Second
+		delay := time.Duration(0)
+		b := readindex.NewBatcher(func(ctx context.Context) (uint64, error) {
+			time.Sleep(delay)
+			return 7, nil
+		}, time.Hour, nil)
+		if _, err := b.IndexWithin(t.Context(), limit); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("without Run: %v", err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = b.Run(ctx) })
+		synctest.Wait()
+		for i := range 20 {
+			delay = time.Duration(i%2) * (limit - 1)
+			if index, err := b.IndexWithin(t.Context(), limit); index != 7 || err != nil {
+				t.Fatalf("reader %d: %d, %v", i, index, err)
+			}
+		}
+		delay = 2 * limit
+		start := time.Now()
+		if _, err := b.IndexWithin(t.Context(), limit); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != limit {
+			t.Errorf("after %s: %v", time.Since(start), err)
+		}
+		stop()
+		running.Wait()
+		if _, err := b.IndexWithin(t.Context(), limit); !errors.Is(err, readindex.ErrStopped) {
+			t.Errorf("after Run: %v", err)
+		}
+	})
+}
+
 func TestApplied(t *testing.T) {
 	t.Run("wakes_at_the_target_and_not_before", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

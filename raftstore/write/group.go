@@ -15,24 +15,26 @@ const (
 	maxGroup = 64
 	// groupWait bounds the time that a proposal waits for its group.
 	groupWait = 2 * time.Millisecond
+	// minPlaceWait is how long each proposal of a group waits for a place in Raft's queue at least.
+	minPlaceWait = 50 * time.Microsecond
 )
 
-// groupCommit makes Raft append and replicate more proposals at a time than those that arrive during
-// one append. Under load, proposals that arrive while others are under way form a group, which Raft
+// groupCommit makes Raft append and replicate more proposals at a time than those that arrive
+// during one append. Under load, proposals that arrive while others are under way form a group, which Raft
 // gets as soon as all of those are decided. With few clients no proposal waits.
 type groupCommit struct {
 	alone   func() bool         // reports whether no other node votes: then Raft's own groups suffice
 	observe func(proposals int) // called with the size of each group
 
-	mu       sync.Mutex
-	underWay int                        // proposals that Raft has; guarded by mu
-	load     int                        // loadSamples times the average of underWay and len(group); guarded by mu
-	group    []func(wait time.Duration) // proposes those that wait; guarded by mu
-	timer    *time.Timer                // completes the group after groupWait; guarded by mu
+	mu       sync.Mutex                 // guards the fields below
+	underWay int                        // proposals that Raft has, or did not take yet
+	load     int                        // loadSamples times the average of all proposals
+	group    []func(wait time.Duration) // proposes those that wait
+	timer    *time.Timer                // completes the group after groupWait
 }
 
-// submit calls propose, at once or together with others within groupWait, in the order of the
-// submissions. propose puts a proposal into Raft's queue, waits no longer than wait for a place
+// submit calls propose, at once, or within groupWait after those that were submitted to the same
+// group before. propose puts a proposal into Raft's queue, waits no longer than wait for a place
 // there, and sees to it that decided is called once the proposal's outcome is decided.
 func (g *groupCommit) submit(propose func(wait time.Duration)) {
 	g.proposeAll(g.join(propose))
@@ -51,6 +53,13 @@ func (g *groupCommit) join(propose func(wait time.Duration)) []func(wait time.Du
 		g.timer = time.AfterFunc(groupWait, g.flush)
 	}
 	return nil
+}
+
+// pending returns the number of proposals under way.
+func (g *groupCommit) pending() float64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return float64(g.underWay)
 }
 
 // decided ends a proposal, and proposes the group if no other is under way.
@@ -86,8 +95,7 @@ func (g *groupCommit) take() []func(wait time.Duration) {
 	return group
 }
 
-// proposeAll proposes a group. All its proposals together wait no longer for Raft's queue than one
-// would.
+// proposeAll proposes a group. All its proposals share queueWait.
 func (g *groupCommit) proposeAll(group []func(wait time.Duration)) {
 	if len(group) == 0 {
 		return
@@ -95,6 +103,6 @@ func (g *groupCommit) proposeAll(group []func(wait time.Duration)) {
 	g.observe(len(group))
 	until := time.Now().Add(queueWait)
 	for _, propose := range group {
-		propose(max(time.Until(until), 1))
+		propose(max(time.Until(until), minPlaceWait))
 	}
 }

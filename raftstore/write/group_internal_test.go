@@ -44,7 +44,8 @@ func (q *raftQueue) got() []int {
 	return slices.Clone(q.proposed)
 }
 
-// loaded submits proposals, of which none is decided, until further ones wait, and returns how many.
+// loaded submits proposals, of which none is decided, until further ones wait, and returns how
+// many.
 func (q *raftQueue) loaded() int {
 	n := 0
 	for ; len(q.group) == 0 && n < 1000; n++ {
@@ -61,8 +62,8 @@ func numbers(to int) (all []int) {
 	return all
 }
 
-// TestFewProposalsDoNotWait checks that proposals of few clients, or of a node without other voters,
-// get to Raft at once.
+// TestFewProposalsDoNotWait checks that proposals of few clients, or of a node without other
+// voters, get to Raft at once.
 func TestFewProposalsDoNotWait(t *testing.T) {
 	q := newRaftQueue(false)
 	for round := range 100 {
@@ -81,37 +82,39 @@ func TestFewProposalsDoNotWait(t *testing.T) {
 	}
 }
 
-// TestProposalsUnderLoadFormGroups checks that proposals that arrive while many are under way get to
-// Raft together and in order, once all of those are decided.
+// TestProposalsUnderLoadFormGroups checks that proposals that arrive while many are under way get
+// to Raft together and in order, once all of those are decided.
 func TestProposalsUnderLoadFormGroups(t *testing.T) {
-	q := newRaftQueue(false)
-	n := q.loaded()
-	if n < groupFrom || n > 4*groupFrom {
-		t.Fatalf("%d proposals got to Raft at once", n)
-	}
-	q.submit(n, n+10)
-	for range n - 1 {
+	synctest.Test(t, func(t *testing.T) {
+		q := newRaftQueue(false)
+		n := q.loaded()
+		if n < groupFrom || n > 4*groupFrom {
+			t.Fatalf("%d proposals got to Raft at once", n)
+		}
+		q.submit(n, n+10)
+		for range n - 1 {
+			q.decided()
+			if len(q.got()) != n {
+				t.Fatalf("Raft got %d proposals; want %d while some of these are under way", len(q.got()), n)
+			}
+		}
 		q.decided()
-		if len(q.got()) != n {
-			t.Fatalf("Raft got %d proposals; want %d while some of these are under way", len(q.got()), n)
+		if !slices.Equal(q.got(), numbers(n+10)) || q.groups[len(q.groups)-1] != 10 {
+			t.Errorf("Raft got %v in groups of %v", q.got(), q.groups)
 		}
-	}
-	q.decided()
-	if !slices.Equal(q.got(), numbers(n+10)) || q.groups[len(q.groups)-1] != 10 {
-		t.Errorf("Raft got %v in groups of %v", q.got(), q.groups)
-	}
-	for _, wait := range q.waits {
-		if wait <= 0 || wait > queueWait {
-			t.Errorf("a proposal may wait %v for a place in Raft's queue", wait)
+		for _, wait := range q.waits {
+			if wait <= 0 || wait > queueWait {
+				t.Errorf("a proposal may wait %v for a place in Raft's queue", wait)
+			}
 		}
-	}
-	if q.timer != nil {
-		t.Error("a timer is left after the last group")
-	}
+		if q.timer != nil {
+			t.Error("a timer is left after the last group")
+		}
+	})
 }
 
-// TestGroupsAreBounded checks that a group gets to Raft when it is complete, or after groupWait, even
-// if Raft decides nothing.
+// TestGroupsAreBounded checks that a group gets to Raft when it is complete, or after groupWait,
+// even if Raft decides nothing.
 func TestGroupsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newRaftQueue(false)
@@ -141,7 +144,12 @@ func TestGroupsAreBounded(t *testing.T) {
 func TestEachProposalIsProposedOnce(t *testing.T) {
 	const clients, each = 50, 200
 	var counts [clients * each]atomic.Int32
-	g := &groupCommit{alone: func() bool { return false }, observe: func(int) {}}
+	var grouped atomic.Int32
+	g := &groupCommit{alone: func() bool { return false }, observe: func(n int) {
+		if n > 1 {
+			grouped.Add(1)
+		}
+	}}
 	var all sync.WaitGroup
 	for client := range clients {
 		all.Go(func() {
@@ -163,5 +171,8 @@ func TestEachProposalIsProposedOnce(t *testing.T) {
 		if n := counts[i].Load(); n != 1 {
 			t.Fatalf("proposal %d was proposed %d times", i, n)
 		}
+	}
+	if grouped.Load() == 0 || g.pending() != 0 {
+		t.Errorf("%d groups, and %v proposals are under way after the last", grouped.Load(), g.pending())
 	}
 }

@@ -89,12 +89,12 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}),
 		groups: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_raftstore_proposal_group_size",
-			Help:    "Proposals that this leader gave to Raft at once: those that arrived while others were under way, 64 at most.",
+			Help:    "Proposals that this leader gave to Raft at once: one, or under load those that arrived while others were under way, 64 at most.",
 			Buckets: prometheus.ExponentialBuckets(1, 2, 7),
 		}),
 		abandoned: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_proposals_abandoned_total",
-			Help: "Writes whose deadline passed while Raft had their entry.",
+			Help: "Writes whose deadline passed before the outcome of their entry was known.",
 		}),
 		prechecked: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_prechecked_total",
@@ -108,6 +108,13 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	}
 	reg.MustRegister(m.writes, m.retries, m.unsettled, m.forwardSeconds, m.proposalSeconds, m.proposalsFull, m.groups, m.abandoned, m.prechecked)
 	return m
+}
+
+func registerPending(reg prometheus.Registerer, pending func() float64) {
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "quorate_raftstore_proposals_pending",
+		Help: "Proposals of this leader whose outcome is not decided.",
+	}, pending))
 }
 
 func (m *metrics) observeGroup(proposals int) { m.groups.Observe(float64(proposals)) }

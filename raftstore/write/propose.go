@@ -16,7 +16,8 @@ import (
 const (
 	// maxProposals bounds the proposals that Raft has at the same time; further ones wait.
 	maxProposals = 4096
-	// queueWait is how long the request's own goroutine waits for a place in Raft's queue.
+	// queueWait is how long a proposal, or a group of them, waits for a place in Raft's queue before
+	// a goroutine of its own does.
 	queueWait = time.Millisecond
 )
 

@@ -54,9 +54,10 @@ type Config struct {
 // New returns a Writer.
 func New(cfg Config) *Writer {
 	m := newMetrics(cfg.Registerer)
+	groups := &groupCommit{alone: cfg.Members.Alone, observe: m.observeGroup}
+	registerPending(cfg.Registerer, groups.pending)
 	return &Writer{
-		cfg: cfg, latches: newLatches(m.latches), slots: make(chan struct{}, maxProposals),
-		groups: &groupCommit{alone: cfg.Members.Alone, observe: m.observeGroup},
+		cfg: cfg, latches: newLatches(m.latches), slots: make(chan struct{}, maxProposals), groups: groups,
 		quotas: newQuotas(cfg.Quota, m.quotas), metrics: m,
 	}
 }
