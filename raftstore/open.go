@@ -287,7 +287,8 @@ func (s *Store) assemble() {
 	})
 	s.writer = write.New(write.Config{
 		Raft: s.raft, Leadership: s.leadership, Members: s.members, Reader: s.reader, Shortage: s.shortage, Lifecycle: s.life, Quota: s.cfg.Quota,
-		Peers: s.peers, Root: s.root, LeaderWait: s.cfg.LeaderWait, Logger: s.logger, Registerer: s.cfg.Registerer,
+		Peers: s.peers, Root: s.root, AppendTime: s.log.AppendTime, LeaderWait: s.cfg.LeaderWait,
+		Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	s.pages = read.NewPages(s.reader, s.retained)
 	s.pins = read.NewPins(read.PinConfig{

@@ -13,8 +13,11 @@ const (
 	loadSamples = 16
 	// maxGroup is the size at which a group is complete.
 	maxGroup = 64
-	// groupWait bounds the time that a proposal waits for its group.
-	groupWait = 2 * time.Millisecond
+	// groupWait bounds the time that a proposal waits for its group, with twice that of an append
+	// to this node's disk: proposals on a slow disk wait for it in any case. maxGroupWait bounds
+	// both.
+	groupWait    = 2 * time.Millisecond
+	maxGroupWait = 100 * time.Millisecond
 	// minPlaceWait is how long each proposal of a group waits for a place in Raft's queue at least.
 	minPlaceWait = 50 * time.Microsecond
 )
@@ -25,15 +28,17 @@ const (
 type groupCommit struct {
 	alone   func() bool         // reports whether no other node votes: then Raft's own groups suffice
 	observe func(proposals int) // called with the size of each group
+	// appendTime returns how long appends to this node's log take at present, 0 if that is unknown.
+	appendTime func() time.Duration
 
 	mu       sync.Mutex                 // guards the fields below
 	underWay int                        // proposals that Raft has, or did not take yet
 	load     int                        // loadSamples times the average of all proposals
 	group    []func(wait time.Duration) // proposes those that wait
-	timer    *time.Timer                // completes the group after groupWait
+	timer    *time.Timer                // completes the group after its wait
 }
 
-// submit calls propose, at once, or within groupWait after those that were submitted to the same
+// submit calls propose, at once, or within the group's wait after those that were submitted to the same
 // group before. propose puts a proposal into Raft's queue, waits no longer than wait for a place
 // there, and sees to it that decided is called once the proposal's outcome is decided.
 func (g *groupCommit) submit(propose func(wait time.Duration)) {
@@ -50,7 +55,7 @@ func (g *groupCommit) join(propose func(wait time.Duration)) []func(wait time.Du
 		return g.take()
 	}
 	if len(g.group) == 1 {
-		g.timer = time.AfterFunc(groupWait, g.flush)
+		g.timer = time.AfterFunc(min(groupWait+2*g.appendTime(), maxGroupWait), g.flush)
 	}
 	return nil
 }

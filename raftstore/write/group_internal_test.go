@@ -12,6 +12,7 @@ import (
 // raftQueue records what a groupCommit proposes.
 type raftQueue struct {
 	*groupCommit
+	disk   time.Duration // how long an append takes
 	groups []int
 	waits  []time.Duration
 
@@ -21,7 +22,10 @@ type raftQueue struct {
 
 func newRaftQueue(alone bool) *raftQueue {
 	q := &raftQueue{}
-	q.groupCommit = &groupCommit{alone: func() bool { return alone }, observe: func(n int) { q.groups = append(q.groups, n) }}
+	q.groupCommit = &groupCommit{
+		alone: func() bool { return alone }, observe: func(n int) { q.groups = append(q.groups, n) },
+		appendTime: func() time.Duration { return q.disk },
+	}
 	return q
 }
 
@@ -140,16 +144,44 @@ func TestGroupsAreBounded(t *testing.T) {
 	})
 }
 
+// TestGroupsWaitForSlowDisks checks that groups wait longer where appends do, up to maxGroupWait.
+func TestGroupsWaitForSlowDisks(t *testing.T) {
+	for disk, want := range map[time.Duration]time.Duration{
+		10 * time.Millisecond: groupWait + 20*time.Millisecond,
+		time.Minute:           maxGroupWait,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			q := newRaftQueue(false)
+			q.disk = disk
+			n := q.loaded()
+			q.submit(n, n+1)
+			time.Sleep(want - 1)
+			synctest.Wait()
+			if len(q.got()) != n {
+				t.Errorf("appends of %s: Raft got the group within %s", disk, want)
+			}
+			time.Sleep(1)
+			synctest.Wait()
+			if len(q.got()) != n+1 {
+				t.Errorf("appends of %s: Raft did not get the group after %s", disk, want)
+			}
+		})
+	}
+}
+
 // TestEachProposalIsProposedOnce submits concurrently, with outcomes at any time.
 func TestEachProposalIsProposedOnce(t *testing.T) {
 	const clients, each = 50, 200
 	var counts [clients * each]atomic.Int32
 	var grouped atomic.Int32
-	g := &groupCommit{alone: func() bool { return false }, observe: func(n int) {
-		if n > 1 {
-			grouped.Add(1)
-		}
-	}}
+	g := &groupCommit{
+		alone: func() bool { return false }, appendTime: func() time.Duration { return 0 },
+		observe: func(n int) {
+			if n > 1 {
+				grouped.Add(1)
+			}
+		},
+	}
 	var all sync.WaitGroup
 	for client := range clients {
 		all.Go(func() {

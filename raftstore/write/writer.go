@@ -43,6 +43,8 @@ type Config struct {
 	Peers      *forward.Client
 	// Root returns the state as of the last applied batch.
 	Root func() *state.Root
+	// AppendTime returns the usual time of this node's appends to its log, 0 if that is unknown.
+	AppendTime func() time.Duration
 	// LeaderWait is how long a write waits for a leader.
 	LeaderWait time.Duration
 	// Quota bounds what the state holds; the zero value is no bound.
@@ -54,7 +56,7 @@ type Config struct {
 // New returns a Writer.
 func New(cfg Config) *Writer {
 	m := newMetrics(cfg.Registerer)
-	groups := &groupCommit{alone: cfg.Members.Alone, observe: m.observeGroup}
+	groups := &groupCommit{alone: cfg.Members.Alone, observe: m.observeGroup, appendTime: cfg.AppendTime}
 	registerPending(cfg.Registerer, groups.pending)
 	return &Writer{
 		cfg: cfg, latches: newLatches(m.latches), slots: make(chan struct{}, maxProposals), groups: groups,
