@@ -23,8 +23,8 @@ const (
 )
 
 // groupCommit makes Raft append and replicate more proposals at a time than those that arrive
-// during one append. Under load, proposals that arrive while others are under way form a group, which Raft
-// gets as soon as all of those are decided. With few clients no proposal waits.
+// during one append. Under load, proposals that arrive while others are under way form a group,
+// which Raft gets as soon as all of those are decided. With few clients no proposal waits.
 type groupCommit struct {
 	alone   func() bool         // reports whether no other node votes: then Raft's own groups suffice
 	observe func(proposals int) // called with the size of each group
@@ -33,14 +33,14 @@ type groupCommit struct {
 
 	mu       sync.Mutex                 // guards the fields below
 	underWay int                        // proposals that Raft has, or did not take yet
-	load     int                        // loadSamples times the average of all proposals
+	load     int                        // loadSamples times the average of underWay and len(group)
 	group    []func(wait time.Duration) // proposes those that wait
 	timer    *time.Timer                // completes the group after its wait
 }
 
-// submit calls propose, at once, or within the group's wait after those that were submitted to the same
-// group before. propose puts a proposal into Raft's queue, waits no longer than wait for a place
-// there, and sees to it that decided is called once the proposal's outcome is decided.
+// submit calls propose, at once, or within the group's wait after those that were submitted to the
+// same group before. propose puts a proposal into Raft's queue, waits no longer than wait for a
+// place there, and sees to it that decided is called once the proposal's outcome is decided.
 func (g *groupCommit) submit(propose func(wait time.Duration)) {
 	g.proposeAll(g.join(propose))
 }
