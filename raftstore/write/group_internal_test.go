@@ -136,7 +136,7 @@ func TestGroupsAreBounded(t *testing.T) {
 		if want := n + maxGroup; len(q.got()) != want {
 			t.Errorf("Raft got %d proposals, want %d before groupWait has passed", len(q.got()), want)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if !slices.Equal(q.got(), numbers(n+maxGroup+5)) {
 			t.Errorf("after groupWait Raft got %d proposals, want %d", len(q.got()), n+maxGroup+5)
@@ -160,7 +160,7 @@ func TestGroupsWaitForSlowDisks(t *testing.T) {
 			if len(q.got()) != n {
 				t.Errorf("appends of %s: Raft got the group within %s", disk, want)
 			}
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			synctest.Wait()
 			if len(q.got()) != n+1 {
 				t.Errorf("appends of %s: Raft did not get the group after %s", disk, want)
