@@ -169,42 +169,46 @@ func TestGroupsWaitForSlowDisks(t *testing.T) {
 	}
 }
 
-// TestEachProposalIsProposedOnce submits concurrently, with outcomes at any time.
+// TestEachProposalIsProposedOnce submits concurrently. Each outcome takes a millisecond, so
+// that proposals are under way at the same time on any machine.
 func TestEachProposalIsProposedOnce(t *testing.T) {
-	const clients, each = 50, 200
-	var counts [clients * each]atomic.Int32
-	var grouped atomic.Int32
-	g := &groupCommit{
-		alone: func() bool { return false }, appendTime: func() time.Duration { return 0 },
-		observe: func(n int) {
-			if n > 1 {
-				grouped.Add(1)
-			}
-		},
-	}
-	var all sync.WaitGroup
-	for client := range clients {
-		all.Go(func() {
-			for i := range each {
-				done := make(chan struct{})
-				g.submit(func(time.Duration) {
-					counts[client*each+i].Add(1)
-					go func() {
-						close(done)
-						g.decided()
-					}()
-				})
-				<-done
-			}
-		})
-	}
-	all.Wait()
-	for i := range counts {
-		if n := counts[i].Load(); n != 1 {
-			t.Fatalf("proposal %d was proposed %d times", i, n)
+	synctest.Test(t, func(t *testing.T) {
+		const clients, each = 50, 200
+		var counts [clients * each]atomic.Int32
+		var grouped atomic.Int32
+		g := &groupCommit{
+			alone: func() bool { return false }, appendTime: func() time.Duration { return 0 },
+			observe: func(n int) {
+				if n > 1 {
+					grouped.Add(1)
+				}
+			},
 		}
-	}
-	if grouped.Load() == 0 || g.pending() != 0 {
-		t.Errorf("%d groups, and %v proposals are under way after the last", grouped.Load(), g.pending())
-	}
+		var all sync.WaitGroup
+		for client := range clients {
+			all.Go(func() {
+				for i := range each {
+					done := make(chan struct{})
+					g.submit(func(time.Duration) {
+						counts[client*each+i].Add(1)
+						all.Go(func() {
+							time.Sleep(time.Millisecond)
+							close(done)
+							g.decided()
+						})
+					})
+					<-done
+				}
+			})
+		}
+		all.Wait()
+		for i := range counts {
+			if n := counts[i].Load(); n != 1 {
+				t.Fatalf("proposal %d was proposed %d times", i, n)
+			}
+		}
+		if grouped.Load() == 0 || g.pending() != 0 {
+			t.Errorf("%d groups, and %v proposals are under way after the last", grouped.Load(), g.pending())
+		}
+	})
 }

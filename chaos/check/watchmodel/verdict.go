@@ -1,8 +1,6 @@
 package watchmodel
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Rule is something that a watch must do.
 type Rule string
