@@ -18,11 +18,13 @@ type Batcher struct {
 	source  Source
 	timeout time.Duration
 	observe func(readers int, took time.Duration)
-	wake    chan struct{}
-	timers  sync.Pool // stopped *time.Timers
+	wake    chan struct{} // has a value once enough readers wait, or has had one since they did
+	timers  sync.Pool     // stopped *time.Timers
+	waits   gathering     // only Run uses it
 
 	mu      sync.Mutex
 	next    *batch // readers that the next confirmation serves; nil if there are none
+	enough  int    // readers in next that wake Run
 	stopped bool
 }
 
@@ -36,7 +38,7 @@ type batch struct {
 // NewBatcher returns a batcher whose confirmations take at most timeout each. Unless observe is
 // nil, the batcher calls it after each confirmation.
 func NewBatcher(source Source, timeout time.Duration, observe func(readers int, took time.Duration)) *Batcher {
-	return &Batcher{source: source, timeout: timeout, observe: observe, wake: make(chan struct{}, 1)}
+	return &Batcher{source: source, timeout: timeout, observe: observe, wake: make(chan struct{}, 1), enough: 1}
 }
 
 // Index returns an index that was confirmed after the call began. It waits until Run serves it or
@@ -83,12 +85,14 @@ func (b *Batcher) join() (*batch, error) {
 	}
 	if b.next == nil {
 		b.next = &batch{done: make(chan struct{})}
+	}
+	b.next.readers++
+	if b.next.readers == b.enough {
 		select {
 		case b.wake <- struct{}{}:
 		default:
 		}
 	}
-	b.next.readers++
 	return b.next, nil
 }
 
@@ -100,6 +104,7 @@ func (b *Batcher) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-b.wake:
+			b.gather(ctx)
 			if ctx.Err() == nil {
 				b.confirm(ctx)
 			}
@@ -108,11 +113,56 @@ func (b *Batcher) Run(ctx context.Context) error {
 	return nil
 }
 
-func (b *Batcher) confirm(ctx context.Context) {
+// gather waits for as many readers as are usually there, if at least one waits.
+func (b *Batcher) gather(ctx context.Context) {
+	want, limit := b.waits.next()
+	if !b.expect(want) {
+		return
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-b.wake:
+		b.waits.waited(true)
+	case <-timer.C:
+		b.waits.waited(false)
+	case <-ctx.Done():
+	}
+}
+
+// expect makes the reader that completes the next batch wake Run. It returns false if there is
+// nothing to wait for: the batch has that many readers already, or none.
+func (b *Batcher) expect(readers int) bool {
 	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.next == nil || b.next.readers >= readers {
+		return false
+	}
+	b.enough = readers
+	return true
+}
+
+// take returns the next batch, nil if no reader waits.
+func (b *Batcher) take() *batch {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	due := b.next
-	b.next = nil
-	b.mu.Unlock()
+	b.next, b.enough = nil, 1
+	return due
+}
+
+// waiting returns the number of readers in the next batch.
+func (b *Batcher) waiting() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.next == nil {
+		return 0
+	}
+	return b.next.readers
+}
+
+func (b *Batcher) confirm(ctx context.Context) {
+	due := b.take()
 	if due == nil {
 		return
 	}
@@ -120,9 +170,11 @@ func (b *Batcher) confirm(ctx context.Context) {
 	defer cancel()
 	start := time.Now()
 	due.index, due.err = b.source(ctx)
+	took := time.Since(start)
+	b.waits.confirmed(due.readers+b.waiting(), took)
 	close(due.done)
 	if b.observe != nil {
-		b.observe(due.readers, time.Since(start))
+		b.observe(due.readers, took)
 	}
 }
 
