@@ -45,6 +45,9 @@ func measureDisks(ctx context.Context, o *options, c *cluster, d slowDisks, of [
 	if err != nil {
 		return err
 	}
+	if err := c.catchUp(ctx); err != nil {
+		return fmt.Errorf("catch up before %v of %s: %w", d.delay, d.which, err)
+	}
 	c.slow(d.delay, d.names...)
 	defer c.slow(0)
 	var cells string
@@ -64,5 +67,16 @@ func measureDisks(ctx context.Context, o *options, c *cluster, d slowDisks, of [
 		return err
 	}
 	fmt.Printf("| %s | + %d ms | %s%d |\n", d.which, d.delay.Milliseconds(), cells, after.term-before.term)
+	return nil
+}
+
+// catchUp waits until each node has applied what was written before: a write returns once the node
+// that the client uses has applied it.
+func (c *cluster) catchUp(ctx context.Context) error {
+	for _, name := range c.names {
+		if _, err := c.creates(ctx, time.Millisecond, 1, name); err != nil {
+			return err
+		}
+	}
 	return nil
 }

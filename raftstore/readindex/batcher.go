@@ -5,6 +5,21 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"quorate/raftstore/gather"
+)
+
+const (
+	// gatherFrom is the average number of readers from which a confirmation waits for readers.
+	gatherFrom = 2
+	// maxGather is the number of readers for which a confirmation waits at most. More save little.
+	maxGather = 16
+	// A confirmation waits for readers no longer than gatherFactor times as long as confirmations
+	// take on average, and no longer than maxGatherWait.
+	gatherFactor  = 4
+	maxGatherWait = 2 * time.Millisecond
+	// tookSamples is the number of confirmations over which that average is taken, roughly.
+	tookSamples = 8
 )
 
 // ErrStopped reports that the batcher no longer serves readers.
@@ -20,7 +35,8 @@ type Batcher struct {
 	observe func(readers int, took time.Duration)
 	wake    chan struct{} // has a value once enough readers wait, or has had one since they did
 	timers  sync.Pool     // stopped *time.Timers
-	waits   gathering     // only Run uses it
+	policy  gather.Policy // only Run uses it, and took
+	took    time.Duration // how long confirmations take on average
 
 	mu      sync.Mutex
 	next    *batch // readers that the next confirmation serves; nil if there are none
@@ -38,7 +54,10 @@ type batch struct {
 // NewBatcher returns a batcher whose confirmations take at most timeout each. Unless observe is
 // nil, the batcher calls it after each confirmation.
 func NewBatcher(source Source, timeout time.Duration, observe func(readers int, took time.Duration)) *Batcher {
-	return &Batcher{source: source, timeout: timeout, observe: observe, wake: make(chan struct{}, 1), enough: 1}
+	return &Batcher{
+		source: source, timeout: timeout, observe: observe, wake: make(chan struct{}, 1), enough: 1,
+		policy: gather.Policy{From: gatherFrom, Max: maxGather},
+	}
 }
 
 // Index returns an index that was confirmed after the call began. It waits until Run serves it or
@@ -115,17 +134,16 @@ func (b *Batcher) Run(ctx context.Context) error {
 
 // gather waits for as many readers as are usually there, if at least one waits.
 func (b *Batcher) gather(ctx context.Context) {
-	want, limit := b.waits.next()
-	if !b.expect(want) {
+	if !b.expect(b.policy.Expected()) {
 		return
 	}
-	timer := time.NewTimer(limit)
+	timer := time.NewTimer(min(gatherFactor*b.took, maxGatherWait))
 	defer timer.Stop()
 	select {
 	case <-b.wake:
-		b.waits.waited(true)
+		b.policy.Waited(true)
 	case <-timer.C:
-		b.waits.waited(false)
+		b.policy.Waited(false)
 	case <-ctx.Done():
 	}
 }
@@ -171,7 +189,8 @@ func (b *Batcher) confirm(ctx context.Context) {
 	start := time.Now()
 	due.index, due.err = b.source(ctx)
 	took := time.Since(start)
-	b.waits.confirmed(due.readers+b.waiting(), took)
+	b.took += (took - b.took) / tookSamples
+	b.policy.Ended(due.readers + b.waiting())
 	close(due.done)
 	if b.observe != nil {
 		b.observe(due.readers, took)

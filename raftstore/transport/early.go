@@ -63,8 +63,10 @@ func (ps *pipelines) remove(p *pipeline) {
 	ps.open = slices.DeleteFunc(ps.open, func(other *pipeline) bool { return other == p })
 }
 
-// announce passes entries that Raft is about to store to the idle pipelines. A busy pipeline sends
-// them with its next request, while the follower stores those of the last. announce does not block.
+// announce passes entries that Raft is about to store to the pipelines whose followers store no
+// others. A busy pipeline sends them with its next request, while the follower stores those of the
+// last. An append without entries, which tells the follower what is committed, keeps it from nothing.
+// announce does not block.
 func (ps *pipelines) announce(entries []*raft.Log) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -72,7 +74,7 @@ func (ps *pipelines) announce(entries []*raft.Log) {
 		return
 	}
 	for _, p := range ps.open {
-		if p.inFlight.Load() == 0 && !p.pacer.paced() {
+		if p.storing.Load() == 0 && !p.pacer.paced() {
 			select {
 			case p.announced <- entries:
 			default:
@@ -116,12 +118,12 @@ func (p *pipeline) sendEarly() {
 	}
 }
 
-// sendAnnounced sends entries if they follow the last one sent and the pipeline is idle.
+// sendAnnounced sends entries if they follow the last one sent and the follower stores no others.
 func (p *pipeline) sendAnnounced(entries []*raft.Log) {
 	p.sending.Lock()
 	defer p.sending.Unlock()
 	from := p.sent
-	if p.early.Load() != nil || p.inFlight.Load() > 0 || p.refusal() != nil ||
+	if p.early.Load() != nil || p.storing.Load() > 0 || p.refusal() != nil ||
 		entries[0].Index != from.PrevLogEntry+1 || entries[0].Term != from.Term {
 		return
 	}
@@ -168,7 +170,7 @@ func (p *pipeline) claim(req *raft.AppendEntriesRequest) (raft.AppendFuture, err
 
 // awaitClaim waits until the library has requested the append of a response, and returns false if
 // the pipeline closes first. Only the response to an early append has to wait; until the library
-// has requested that append, no other one is in flight.
+// has requested that append, none is in flight behind it.
 func (p *pipeline) awaitClaim(response raft.AppendFuture) bool {
 	e := p.early.Load()
 	if e == nil || e.resp != response.Response() {

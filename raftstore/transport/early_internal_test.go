@@ -198,6 +198,31 @@ func TestEarlyAppend(t *testing.T) {
 		})
 	})
 
+	t.Run("is_sent_behind_an_append_without_entries", func(t *testing.T) {
+		replicate(t, func(r *replication) {
+			r.node.SetCommitted(func(uint64) uint64 { return 2 })
+			r.ask(1, 1)
+			r.respond(true)
+			r.expectAcked(2)
+			time.Sleep(2 * commitPause)
+			synctest.Wait()
+			if commit := r.expectSent(3); len(commit.Entries) != 0 || commit.LeaderCommitIndex != 2 {
+				t.Errorf("sent %+v", commit)
+			}
+			r.store(commands(3, 2))
+			if early := r.expectSent(4); len(early.Entries) != 2 {
+				t.Errorf("sent %+v", early)
+			}
+			r.respond(true)
+			r.expectAcked(2)
+			r.respond(true)
+			r.expectNotAcked()
+			r.ask(2, 2)
+			r.expectSent(4)
+			r.expectAcked(4)
+		})
+	})
+
 	t.Run("one_after_the_other", func(t *testing.T) {
 		replicate(t, func(r *replication) {
 			for index := 2; index < 10; index++ {

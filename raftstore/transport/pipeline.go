@@ -23,6 +23,7 @@ type pipeline struct {
 	responses chan raft.AppendFuture
 	announced chan []*raft.Log      // entries that Raft is about to store
 	inFlight  atomic.Int32          // requests without a response
+	storing   atomic.Int32          // those of them that have entries
 	early     atomic.Pointer[early] // not asked for by the library yet; nil if there is none
 	broken    atomic.Bool
 	closed    chan struct{}
@@ -98,6 +99,9 @@ func (p *pipeline) send(req *raft.AppendEntriesRequest, resp *raft.AppendEntries
 		p.sent.PrevLogEntry, p.sent.PrevLogTerm, p.sent.Entries = req.Entries[n-1].Index, req.Entries[n-1].Term, nil
 	}
 	p.inFlight.Add(1)
+	if len(req.Entries) > 0 {
+		p.storing.Add(1)
+	}
 	future, err := p.AppendPipeline.AppendEntries(boundCommit(req), resp)
 	p.last, p.sentAt = future, time.Now()
 	return future, err
@@ -126,6 +130,9 @@ func (p *pipeline) run() {
 		select {
 		case response := <-p.AppendPipeline.Consumer():
 			p.inFlight.Add(-1)
+			if len(response.Request().Entries) > 0 {
+				p.storing.Add(-1)
+			}
 			if p.broken.Load() {
 				continue
 			}

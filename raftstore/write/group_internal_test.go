@@ -22,21 +22,20 @@ type raftQueue struct {
 
 func newRaftQueue(alone bool) *raftQueue {
 	q := &raftQueue{}
-	q.groupCommit = &groupCommit{
-		alone: func() bool { return alone }, observe: func(n int) { q.groups = append(q.groups, n) },
-		appendTime: func() time.Duration { return q.disk },
-	}
+	q.groupCommit = newGroupCommit(func() bool { return alone }, func(n int) { q.groups = append(q.groups, n) },
+		func() time.Duration { return q.disk })
 	return q
 }
 
 // submit submits proposals with these numbers.
 func (q *raftQueue) submit(from, to int) {
 	for n := from; n < to; n++ {
-		q.groupCommit.submit(func(wait time.Duration) {
+		q.groupCommit.submit(func(wait time.Duration) func() {
 			q.recorded.Lock()
 			defer q.recorded.Unlock()
 			q.proposed = append(q.proposed, n)
 			q.waits = append(q.waits, wait)
+			return func() {}
 		})
 	}
 }
@@ -176,26 +175,25 @@ func TestEachProposalIsProposedOnce(t *testing.T) {
 		const clients, each = 50, 200
 		var counts [clients * each]atomic.Int32
 		var grouped atomic.Int32
-		g := &groupCommit{
-			alone: func() bool { return false }, appendTime: func() time.Duration { return 0 },
-			observe: func(n int) {
-				if n > 1 {
-					grouped.Add(1)
-				}
-			},
-		}
+		g := newGroupCommit(func() bool { return false }, func(n int) {
+			if n > 1 {
+				grouped.Add(1)
+			}
+		}, func() time.Duration { return 0 })
 		var all sync.WaitGroup
 		for client := range clients {
 			all.Go(func() {
 				for i := range each {
 					done := make(chan struct{})
-					g.submit(func(time.Duration) {
+					g.submit(func(time.Duration) func() {
 						counts[client*each+i].Add(1)
-						all.Go(func() {
+						all.Add(1)
+						return func() {
+							defer all.Done()
 							time.Sleep(time.Millisecond)
 							close(done)
 							g.decided()
-						})
+						}
 					})
 					<-done
 				}

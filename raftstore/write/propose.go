@@ -119,9 +119,9 @@ func (w *Writer) apply(ctx context.Context, data []byte, release func()) result 
 	start := time.Now()
 	number := w.proof.propose()
 	// gofail: var proposeBefore struct{}
-	w.groups.submit(func(wait time.Duration) {
-		queued := w.cfg.Raft.Apply(data, wait) // not in the goroutine, so that Raft begins before it starts
-		go func() {
+	w.groups.submit(func(wait time.Duration) func() {
+		queued := w.cfg.Raft.Apply(data, wait)
+		return func() {
 			defer w.cfg.Lifecycle.EndTask()
 			r := w.resultOf(queued)
 			if errors.Is(r.err, raft.ErrEnqueueTimeout) {
@@ -136,7 +136,7 @@ func (w *Writer) apply(ctx context.Context, data []byte, release func()) result 
 			w.metrics.proposalSeconds.Observe(time.Since(start).Seconds())
 			done <- r
 			w.groups.decided()
-		}()
+		}
 	})
 	select {
 	case r := <-done:

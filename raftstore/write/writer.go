@@ -56,7 +56,7 @@ type Config struct {
 // New returns a Writer.
 func New(cfg Config) *Writer {
 	m := newMetrics(cfg.Registerer)
-	groups := &groupCommit{alone: cfg.Members.Alone, observe: m.observeGroup, appendTime: cfg.AppendTime}
+	groups := newGroupCommit(cfg.Members.Alone, m.observeGroup, cfg.AppendTime)
 	registerPending(cfg.Registerer, groups.pending)
 	return &Writer{
 		cfg: cfg, latches: newLatches(m.latches), slots: make(chan struct{}, maxProposals), groups: groups,
