@@ -1,11 +1,3 @@
-// Package gather decides for how many callers a batch waits that serves all who have come when it
-// begins.
-//
-// Callers that come back soon after their batch has ended do so just after the next one has begun,
-// if that does not wait for them. So they fall into two halves that take turns, and twice as many
-// batches are made as could be. A batch that begins once as many callers are there as usual serves
-// all of them, after a wait of much less than a batch. For callers at random times a wait is in vain:
-// it makes each of them slower and brings few together.
 package gather
 
 import "time"
@@ -13,9 +5,9 @@ import "time"
 const (
 	// samples is the number of batches over which averages are taken, roughly.
 	samples = 8
-	// Each wait that ends with the expected callers adds to a credit of at most maxCredit, and each
-	// that ends without them takes vainCost from it. Once it is used up, batches do not wait for the
-	// time of a pause. So most waits bring the expected callers.
+	// Each wait in which the expected callers come adds to a credit of at most maxCredit, and each in
+	// which they do not takes vainCost from it. Once the credit is used up, no batch waits for the
+	// time of a pause. So waits go on only where four of five bring the callers.
 	vainCost  = 4
 	maxCredit = 32
 	pause     = 500 * time.Millisecond
@@ -32,8 +24,8 @@ type Policy struct {
 	resume  time.Time // when batches may wait again
 }
 
-// Expected returns for how many callers the next batch should wait, 1 if for no others. If there are
-// more than a few, it leaves out the slowest.
+// Expected returns the number of callers at which the next batch should begin, 1 if it should not
+// wait. Of more than a few usual callers it leaves out the slowest.
 func (p *Policy) Expected() int {
 	if p.callers < p.From*samples || time.Now().Before(p.resume) {
 		return 1

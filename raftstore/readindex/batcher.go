@@ -33,10 +33,10 @@ type Batcher struct {
 	source  Source
 	timeout time.Duration
 	observe func(readers int, took time.Duration)
-	wake    chan struct{} // has a value once enough readers wait, or has had one since they did
+	wake    chan struct{} // gets a value when the next batch has enough readers
 	timers  sync.Pool     // stopped *time.Timers
-	policy  gather.Policy // only Run uses it, and took
-	took    time.Duration // how long confirmations take on average
+	policy  gather.Policy // used only by Run
+	took    time.Duration // how long confirmations take on average; used only by Run
 
 	mu      sync.Mutex
 	next    *batch // readers that the next confirmation serves; nil if there are none

@@ -18,8 +18,8 @@ const (
 
 // EarlyLog returns the log store that Raft uses, over store. When Raft as leader stores a few small
 // commands, this log store sends them at the same time to the followers that have responded to all
-// earlier appends. The library alone would send them only after it has stored them, so that each
-// write would wait for the leader's disk and then for a follower's.
+// earlier appends with entries. The library alone would send them only after it has stored them, so
+// that each write would wait for the leader's disk and then for a follower's.
 //
 // A follower may store an entry before its leader does (Ongaro, "Consensus: Bridging Theory and
 // Practice", 10.2.1). The library still counts this node only after StoreLogs has returned. It
@@ -65,7 +65,7 @@ func (ps *pipelines) remove(p *pipeline) {
 
 // announce passes entries that Raft is about to store to the pipelines whose followers store no
 // others. A busy pipeline sends them with its next request, while the follower stores those of the
-// last. An append without entries, which tells the follower what is committed, keeps it from nothing.
+// last. An append without entries in flight, which only has the commit index, makes no difference.
 // announce does not block.
 func (ps *pipelines) announce(entries []*raft.Log) {
 	ps.mu.Lock()
@@ -74,7 +74,7 @@ func (ps *pipelines) announce(entries []*raft.Log) {
 		return
 	}
 	for _, p := range ps.open {
-		if p.storing.Load() == 0 && !p.pacer.paced() {
+		if p.withEntries.Load() == 0 && !p.pacer.paced() {
 			select {
 			case p.announced <- entries:
 			default:
@@ -123,7 +123,7 @@ func (p *pipeline) sendAnnounced(entries []*raft.Log) {
 	p.sending.Lock()
 	defer p.sending.Unlock()
 	from := p.sent
-	if p.early.Load() != nil || p.storing.Load() > 0 || p.refusal() != nil ||
+	if p.early.Load() != nil || p.withEntries.Load() > 0 || p.refusal() != nil ||
 		entries[0].Index != from.PrevLogEntry+1 || entries[0].Term != from.Term {
 		return
 	}

@@ -223,6 +223,22 @@ func TestEarlyAppend(t *testing.T) {
 		})
 	})
 
+	t.Run("is_not_counted_behind_a_refused_append_without_entries", func(t *testing.T) {
+		replicate(t, func(r *replication) {
+			r.ask(1, 0)
+			r.store(commands(2, 1))
+			r.expectSent(3)
+			r.ask(1, 1)
+			r.respond(false)
+			r.expectAcked(1) // the refusal
+			r.respond(true)
+			r.expectNotAcked()
+			if _, err := r.pipe.AppendEntries(appendOf(2, 1), new(raft.AppendEntriesResponse)); !errors.Is(err, errBroken) {
+				t.Errorf("got %v", err)
+			}
+		})
+	})
+
 	t.Run("one_after_the_other", func(t *testing.T) {
 		replicate(t, func(r *replication) {
 			for index := 2; index < 10; index++ {

@@ -18,18 +18,18 @@ import (
 // It also sends appends early (Raft.EarlyLog), and few of those that tell nothing new (repeats).
 type pipeline struct {
 	raft.AppendPipeline
-	transport *Raft
-	follower  raft.ServerID
-	responses chan raft.AppendFuture
-	announced chan []*raft.Log      // entries that Raft is about to store
-	inFlight  atomic.Int32          // requests without a response
-	storing   atomic.Int32          // those of them that have entries
-	early     atomic.Pointer[early] // not asked for by the library yet; nil if there is none
-	broken    atomic.Bool
-	closed    chan struct{}
-	closeOnce sync.Once
-	work      sync.WaitGroup
-	pacer     *pacer
+	transport   *Raft
+	follower    raft.ServerID
+	responses   chan raft.AppendFuture
+	announced   chan []*raft.Log      // entries that Raft is about to store
+	inFlight    atomic.Int32          // requests without a response
+	withEntries atomic.Int32          // those of them that have entries
+	early       atomic.Pointer[early] // not asked for by the library yet; nil if there is none
+	broken      atomic.Bool
+	closed      chan struct{}
+	closeOnce   sync.Once
+	work        sync.WaitGroup
+	pacer       *pacer
 
 	sending sync.Mutex
 	sent    raft.AppendEntriesRequest // the last request, with its last entry as PrevLogEntry and without entries
@@ -100,7 +100,7 @@ func (p *pipeline) send(req *raft.AppendEntriesRequest, resp *raft.AppendEntries
 	}
 	p.inFlight.Add(1)
 	if len(req.Entries) > 0 {
-		p.storing.Add(1)
+		p.withEntries.Add(1)
 	}
 	future, err := p.AppendPipeline.AppendEntries(boundCommit(req), resp)
 	p.last, p.sentAt = future, time.Now()
@@ -131,7 +131,7 @@ func (p *pipeline) run() {
 		case response := <-p.AppendPipeline.Consumer():
 			p.inFlight.Add(-1)
 			if len(response.Request().Entries) > 0 {
-				p.storing.Add(-1)
+				p.withEntries.Add(-1)
 			}
 			if p.broken.Load() {
 				continue

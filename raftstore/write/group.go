@@ -18,10 +18,10 @@ const (
 	// maxGather is the number of proposals for which a group waits at most if none is under way.
 	// More save little.
 	maxGather = 32
-	// groupWait bounds the time that a proposal waits for its group while others are under way, with
-	// twice that of an append to this node's disk: proposals on a slow disk wait for it in any case.
-	// gatherWait bounds it while none is, with one append: the clients of a slower node come back
-	// later. maxGroupWait bounds each sum.
+	// While others are under way, a proposal waits for its group no longer than groupWait and the
+	// time of two appends to this node's disk: on a slow disk it would wait for those in any case.
+	// Once none is under way, it waits no longer than a further gatherWait and the time of one
+	// append: the clients of a slower node come back later. Each of the two is at most maxGroupWait.
 	groupWait    = 2 * time.Millisecond
 	gatherWait   = 4 * time.Millisecond
 	maxGroupWait = 100 * time.Millisecond
@@ -31,8 +31,8 @@ const (
 
 // groupCommit makes Raft append and replicate more proposals at a time than those that arrive
 // during one append. Under load, proposals that arrive while others are under way form a group. Raft
-// gets it once all of those are decided and, if their callers usually propose again soon, have done
-// so. With few clients no proposal waits.
+// gets it once all of those are decided and, if their callers usually propose again soon, as many
+// have done so as are usually there. With few clients no proposal waits.
 type groupCommit struct {
 	alone   func() bool         // reports whether no other node votes: then Raft's own groups suffice
 	observe func(proposals int) // called with the size of each group
@@ -41,7 +41,7 @@ type groupCommit struct {
 
 	mu        sync.Mutex  // guards the fields below
 	underWay  int         // proposals that Raft has, or did not take yet
-	taken     int         // proposals since none was under way
+	peak      int         // of underWay and len(group) together since none was under way
 	load      int         // loadSamples times the average of underWay and len(group)
 	group     []proposal  // those that wait
 	timer     *time.Timer // completes the group after its wait
@@ -72,6 +72,7 @@ func (g *groupCommit) join(p proposal) []proposal {
 	defer g.mu.Unlock()
 	g.load += g.underWay + len(g.group) - g.load/loadSamples
 	g.group = append(g.group, p)
+	g.peak = max(g.peak, g.underWay+len(g.group))
 	expected := g.policy.Expected()
 	few := expected == 1 && g.load < groupFrom*loadSamples
 	switch {
@@ -106,7 +107,9 @@ func (g *groupCommit) completeAfter(wait time.Duration) {
 	if g.timer != nil {
 		g.timer.Stop()
 	}
-	g.timer = time.AfterFunc(min(wait, maxGroupWait), g.flush)
+	var t *time.Timer
+	t = time.AfterFunc(min(wait, maxGroupWait), func() { g.flush(t) })
+	g.timer = t
 }
 
 // pending returns the number of proposals under way.
@@ -126,24 +129,28 @@ func (g *groupCommit) end() []proposal {
 	if g.underWay--; g.underWay > 0 {
 		return nil
 	}
-	g.policy.Ended(min(g.taken+len(g.group), maxGroup))
-	g.taken = 0
+	g.policy.Ended(min(g.peak, maxGroup))
+	g.peak = len(g.group)
 	if len(g.group) == 0 {
 		return nil
 	}
 	return g.takeOrGather(g.policy.Expected())
 }
 
-// flush proposes the group whose time is over. If that group is complete already, the next one has
-// less time.
-func (g *groupCommit) flush() {
+// flush proposes the group whose timer has fired. If that group is complete meanwhile, it does
+// nothing.
+func (g *groupCommit) flush(fired *time.Timer) { g.proposeAll(g.takeLate(fired)) }
+
+func (g *groupCommit) takeLate(fired *time.Timer) []proposal {
 	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.timer != fired {
+		return nil
+	}
 	if g.gathering {
 		g.policy.Waited(false)
 	}
-	group := g.take()
-	g.mu.Unlock()
-	g.proposeAll(group)
+	return g.take()
 }
 
 // take returns the group, which is then under way. mu is held.
@@ -151,7 +158,6 @@ func (g *groupCommit) take() []proposal {
 	group := g.group
 	g.group, g.gathering = nil, false
 	g.underWay += len(group)
-	g.taken += len(group)
 	if g.timer != nil {
 		g.timer.Stop()
 		g.timer = nil

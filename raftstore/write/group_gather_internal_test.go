@@ -128,3 +128,28 @@ func TestAbsentProposers(t *testing.T) {
 		}
 	})
 }
+
+// TestLateTimer has the timer of a group fire after the group has got to Raft: the next one still
+// waits for the proposals under way.
+func TestLateTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newRaftQueue(false)
+		n := q.loaded()
+		q.submit(n, n+1)
+		former := q.timer
+		for range n {
+			q.decided() // the last lets Raft have the group
+		}
+		n = q.loadedFrom(n + 1)
+		q.submit(n, n+1)
+		q.flush(former)
+		if got := len(q.got()); got != n {
+			t.Errorf("Raft got %d proposals, want %d", got, n)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got := len(q.got()); got != n+1 {
+			t.Errorf("Raft got %d proposals, want %d", got, n+1)
+		}
+	})
+}

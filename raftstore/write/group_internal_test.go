@@ -49,12 +49,14 @@ func (q *raftQueue) got() []int {
 
 // loaded submits proposals, of which none is decided, until further ones wait, and returns how
 // many.
-func (q *raftQueue) loaded() int {
-	n := 0
-	for ; len(q.group) == 0 && n < 1000; n++ {
+func (q *raftQueue) loaded() int { return q.loadedFrom(0) }
+
+// loadedFrom is loaded with proposals from a number. It returns the number after the last.
+func (q *raftQueue) loadedFrom(n int) int {
+	for end := n + 1000; len(q.group) == 0 && n < end; n++ {
 		q.submit(n, n+1)
 	}
-	q.flush()
+	q.flush(q.timer)
 	return n
 }
 

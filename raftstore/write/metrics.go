@@ -89,7 +89,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}),
 		groups: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_raftstore_proposal_group_size",
-			Help:    "Proposals that this leader gave to Raft at once: one, or under load those that arrived while others were under way, 64 at most.",
+			Help:    "Proposals that this leader gave to Raft at once: one, or under load those that arrived while others were under way and shortly after, 64 at most.",
 			Buckets: prometheus.ExponentialBuckets(1, 2, 7),
 		}),
 		abandoned: prometheus.NewCounter(prometheus.CounterOpts{
