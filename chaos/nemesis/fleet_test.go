@@ -40,6 +40,7 @@ type state struct {
 	running, paused, member, voter, empty bool
 	former                                bool // the member is a former process of the node, which was wiped
 	refused                               bool // the leader will add it, and another node will refuse it
+	late                                  bool // a leader will add it, even after its end, unless it is barred
 	barred                                bool // the member that its directory belongs to was removed
 	clock                                 time.Duration
 	armed                                 string
@@ -242,8 +243,8 @@ func (f *fleet) Forget(_ context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if s.member {
-		f.t.Errorf("node %s is forgotten, and a member still", name)
+	if s.member || s.late && !s.barred {
+		f.t.Errorf("node %s is forgotten, and a member still or later", name)
 	}
 	delete(f.states, name)
 	f.nodes = slices.DeleteFunc(f.nodes, func(n nodes.Node) bool { return n.Name == name })
@@ -269,7 +270,7 @@ func (f *fleet) Operate(_ context.Context, name string, args ...string) (string,
 		if removed == nil {
 			return "", errors.New("no such member")
 		}
-		removed.barred = removed.barred || removed.member && !removed.former
+		removed.barred = removed.barred || removed.late || removed.member && !removed.former
 		removed.member, removed.former = false, false
 	case "transfer-leader":
 		if len(args) > 1 && f.states[args[1]] == nil {

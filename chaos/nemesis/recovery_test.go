@@ -1,6 +1,7 @@
 package nemesis_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -33,6 +34,32 @@ func TestFormerProcessIsAdded(t *testing.T) {
 		f.whole(size)
 		if got := n.Injections()[0].Notes; len(got) != 1 || !strings.Contains(got[0], "removed again") {
 			t.Errorf("the notes are %q", got)
+		}
+	})
+}
+
+// TestJoinerIsAddedAfterItsEnd checks the case that a run is interrupted before a leader adds a new
+// node that gossip knows. The nemesis must bar the node, or a leader adds it after its end.
+func TestJoinerIsAddedAfterItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, size)
+		joiner := ""
+		f.fail = func(call string) error {
+			if name, joins := strings.CutPrefix(call, "add "); joins && joiner == "" {
+				joiner, _, _ = strings.Cut(name, " ")
+				f.states[joiner].member, f.states[joiner].late = false, true
+			}
+			return nil
+		}
+		n := hurting(f, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := n.InjectAndRecover(ctx, named(t, "join-leave")); err == nil {
+			t.Error("a change that could not be completed is not reported")
+		}
+		f.settled(n)
+		if joiner == "" {
+			t.Error("no node joined")
 		}
 	})
 }
