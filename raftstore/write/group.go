@@ -45,6 +45,7 @@ type groupCommit struct {
 	load      int         // loadSamples times the average of underWay and len(group)
 	group     []proposal  // those that wait
 	timer     *time.Timer // completes the group after its wait
+	timers    int         // the number of timer: all timers so far
 	policy    gather.Policy
 	gathering bool // the group waits for further proposals while none is under way
 }
@@ -107,9 +108,9 @@ func (g *groupCommit) completeAfter(wait time.Duration) {
 	if g.timer != nil {
 		g.timer.Stop()
 	}
-	var t *time.Timer
-	t = time.AfterFunc(min(wait, maxGroupWait), func() { g.flush(t) })
-	g.timer = t
+	g.timers++
+	number := g.timers
+	g.timer = time.AfterFunc(min(wait, maxGroupWait), func() { g.flush(number) })
 }
 
 // pending returns the number of proposals under way.
@@ -137,14 +138,14 @@ func (g *groupCommit) end() []proposal {
 	return g.takeOrGather(g.policy.Expected())
 }
 
-// flush proposes the group whose timer has fired. If that group is complete meanwhile, it does
-// nothing.
-func (g *groupCommit) flush(fired *time.Timer) { g.proposeAll(g.takeLate(fired)) }
+// flush proposes the group whose timer, of this number, has fired. If that group has got to Raft
+// meanwhile, or has another timer, flush does nothing.
+func (g *groupCommit) flush(number int) { g.proposeAll(g.takeLate(number)) }
 
-func (g *groupCommit) takeLate(fired *time.Timer) []proposal {
+func (g *groupCommit) takeLate(number int) []proposal {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.timer != fired {
+	if g.timer == nil || g.timers != number {
 		return nil
 	}
 	if g.gathering {

@@ -12,7 +12,7 @@ import (
 // decisionTime is how long a proposal is under way in these tests.
 const decisionTime = 2 * time.Millisecond
 
-// clientLoad has clients propose. It must be used in a synctest bubble.
+// clientLoad has clients propose.
 type clientLoad struct {
 	*groupCommit
 	running sync.WaitGroup
@@ -32,14 +32,17 @@ func newClientLoad() *clientLoad {
 }
 
 // propose makes a proposal, waits for its outcome, and returns how long that took.
-func (l *clientLoad) propose() time.Duration {
+func (l *clientLoad) propose() time.Duration { return l.proposeFor(decisionTime) }
+
+// proposeFor is propose with the time that the proposal is under way.
+func (l *clientLoad) proposeFor(underWay time.Duration) time.Duration {
 	start := time.Now()
 	done := make(chan struct{})
 	l.running.Add(1)
 	l.submit(func(time.Duration) func() {
 		return func() {
 			defer l.running.Done()
-			time.Sleep(decisionTime)
+			time.Sleep(underWay)
 			close(done)
 			l.decided()
 		}
@@ -136,7 +139,7 @@ func TestLateTimer(t *testing.T) {
 		q := newRaftQueue(false)
 		n := q.loaded()
 		q.submit(n, n+1)
-		former := q.timer
+		former := q.timers
 		for range n {
 			q.decided() // the last lets Raft have the group
 		}
@@ -152,4 +155,23 @@ func TestLateTimer(t *testing.T) {
 			t.Errorf("Raft got %d proposals, want %d", got, n+1)
 		}
 	})
+}
+
+// TestTimersOfGroups has groups that their timers complete, in real time: the race detector sees no
+// races between a timer and what a simulated clock waits for.
+func TestTimersOfGroups(t *testing.T) {
+	l := newClientLoad()
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			for range 10 {
+				l.proposeFor(5 * groupWait)
+			}
+		})
+	}
+	all.Wait()
+	l.running.Wait()
+	if n := l.pending(); n != 0 {
+		t.Errorf("%v proposals are under way after the last", n)
+	}
 }

@@ -56,7 +56,7 @@ func (q *raftQueue) loadedFrom(n int) int {
 	for end := n + 1000; len(q.group) == 0 && n < end; n++ {
 		q.submit(n, n+1)
 	}
-	q.flush(q.timer)
+	q.flush(q.timers)
 	return n
 }
 
