@@ -45,7 +45,7 @@ type groupCommit struct {
 	load      int         // loadSamples times the average of underWay and len(group)
 	group     []proposal  // those that wait
 	timer     *time.Timer // completes the group after its wait
-	timers    int         // the number of timer: all timers so far
+	timers    int         // how many timers there have been; the number of the last
 	policy    gather.Policy
 	gathering bool // the group waits for further proposals while none is under way
 }
