@@ -43,7 +43,7 @@ func TestWaitsInVainPause(t *testing.T) {
 		ended(&p, 100, 5)
 		p.Waited(false) // without a credit
 		if got := p.Expected(); got != 1 {
-			t.Errorf("after a wait in vain %d callers are expected", got)
+			t.Errorf("the policy expects %d callers after a wait that brought none", got)
 		}
 		time.Sleep(time.Second)
 		if got := p.Expected(); got != 5 {
@@ -57,12 +57,12 @@ func TestWaitsInVainPause(t *testing.T) {
 			p.Waited(false)
 		}
 		if waits < 5 || waits > 10 {
-			t.Errorf("after 1000 waits with the expected callers, %d in vain make a pause", waits)
+			t.Errorf("the policy paused after %d waits that brought no callers, following 1000 that did", waits)
 		}
 		time.Sleep(time.Second)
 		for i := range 1000 {
 			if p.Waited(i%10 != 9); p.Expected() != 5 && i > 50 {
-				t.Fatalf("one wait in vain of ten makes a pause")
+				t.Fatalf("the policy paused although nine waits of ten brought the callers")
 			}
 		}
 	})
