@@ -15,7 +15,7 @@ import (
 func (h *handler) logRequest(x *exchange, took time.Duration) {
 	c := &x.call
 	e := requestlog.Entry{
-		ID: x.id[0], Request: c.R, Code: x.code, Bytes: x.bytes, Duration: took, User: c.User, Sender: c.Impersonator(),
+		ID: c.ID[0], Request: c.R, Code: x.code, Bytes: x.bytes, Duration: took, User: c.User, Sender: c.Impersonator(),
 	}
 	if c.Endpoint != nil {
 		e.Verb, e.Write = c.Endpoint.Verb, c.Endpoint.Class == route.ClassWrite
@@ -40,7 +40,7 @@ func (h *handler) beginAudit(x *exchange) {
 func (h *handler) follow(x *exchange) {
 	c := &x.call
 	x.audited = true
-	received := audit.Received{ID: x.id[0], HTTP: c.R, User: c.Sender, At: c.Now}
+	received := audit.Received{ID: c.ID[0], HTTP: c.R, User: c.Sender, At: c.Now}
 	if c.Endpoint != nil {
 		c.Describe(&received.Attributes, c.Endpoint.Verb, c.Namespace, c.ListedName())
 	} else {

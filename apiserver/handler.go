@@ -68,7 +68,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Encoded: h.encoded, Answers: h.answers, Kept: &h.kept, Faults: h, Statuses: h.statuses,
 	}
 	x.chargeWaiting()
-	x.id[0] = h.ids.next()
+	x.call.ID[0] = h.ids.next()
 	later := false
 	defer func() {
 		if !later {
@@ -76,7 +76,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	header := w.Header()
-	header["Audit-Id"] = x.id[:]
+	header["Audit-Id"] = x.call.ID[:]
 	header["Cache-Control"] = h.fixed.cacheControl
 	if err := h.serve(x); err != nil {
 		h.fail(x, err)
@@ -337,14 +337,14 @@ func (h *handler) fail(x *exchange, err error) {
 		form = negotiate.JSON // nothing acceptable: the body is JSON all the same (B23)
 	}
 	if err := x.call.Status(failed.Status.Code, &failed.Status, form); err != nil {
-		h.log.Error("answer with a Status", "request", x.id[0], "error", err)
+		h.log.Error("answer with a Status", "request", x.call.ID[0], "error", err)
 	}
 }
 
 // InternalError implements route.Faults.
 func (h *handler) InternalError(c *route.Call, err error) {
 	h.metrics.unmapped.Inc()
-	h.log.Error("request failed with an internal error", "request", c.W.Header().Get("Audit-Id"), "method", requestlog.Cut(c.R.Method),
+	h.log.Error("request failed with an internal error", "request", c.ID[0], "method", requestlog.Cut(c.R.Method),
 		"path", requestlog.Cut(c.R.URL.Path), "error", err)
 }
 
@@ -378,11 +378,11 @@ func (h *handler) recovered(x *exchange, reason any) (abort bool) {
 	}
 	x.panicked = true
 	h.metrics.panics.Inc()
-	h.log.Error("handler panicked", "request", x.id[0], "method", requestlog.Cut(x.call.R.Method),
+	h.log.Error("handler panicked", "request", x.call.ID[0], "method", requestlog.Cut(x.call.R.Method),
 		"path", requestlog.Cut(x.call.R.URL.Path), "reason", reason, "stack", string(debug.Stack()))
 	if x.code != 0 {
 		return true
 	}
-	h.fail(x, status.NewInternal("this request caused the server to panic; look in its log for request "+x.id[0]))
+	h.fail(x, status.NewInternal("this request caused the server to panic; look in its log for request "+x.call.ID[0]))
 	return false
 }

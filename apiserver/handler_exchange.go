@@ -21,7 +21,6 @@ type exchange struct {
 
 	code  int // 0 until the header is sent
 	bytes int64
-	id    [1]string // Audit-Id
 
 	waiting budget.Holding // of answers, while the response waits for the client
 

@@ -20,6 +20,7 @@ type Call struct {
 	W   http.ResponseWriter
 	R   *http.Request
 	Now time.Time // when the request arrived
+	ID  [1]string // the value of Audit-Id
 	// Credential is what the request authenticated with; watches end with it.
 	Credential auth.Credential
 	User       *auth.User

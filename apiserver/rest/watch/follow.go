@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"quorate/apiserver/wire/cancel"
 	"quorate/raftstore/history"
 )
 
@@ -22,9 +23,9 @@ type following struct {
 func (st *Stream) beginFollowing(changes *history.Cursor) {
 	f := &st.following
 	f.changes, f.bookmarkAt = changes, time.Now().Add(bookmarkEvery)
-	f.exists, f.release = st.opts.End.bound(st.ctx)
+	f.exists, f.release = st.opts.End.bound(&st.ctx)
 	if f.subscriber = st.streams.fanouts.join(st, changes); f.subscriber != nil {
-		f.unlisten = context.AfterFunc(f.exists, f.subscriber.interrupt)
+		f.unlisten = cancel.AfterFunc(f.exists, f.subscriber.interrupt)
 	}
 }
 
@@ -74,7 +75,7 @@ func (st *Stream) sendChanges() error {
 		return err
 	}
 	if end := st.opts.End; end != nil && end.Reached() {
-		return endError(st.ctx, st.sendUntil(st.ctx, end, st.following.changes))
+		return endError(&st.ctx, st.sendUntil(&st.ctx, end, st.following.changes))
 	}
 	return st.sendLastBookmark()
 }
@@ -150,7 +151,7 @@ func (st *Stream) sendToBookmark(ctx context.Context) error {
 // client has disconnected (D25). So even a very short stream has sent an event: a client-go cache
 // lists all objects again after a stream that ends within a second without one.
 func (st *Stream) sendLastBookmark() error {
-	if !st.opts.Bookmarks || errors.Is(context.Cause(st.ctx), context.Canceled) {
+	if !st.opts.Bookmarks || errors.Is(st.ctx.Cause(), context.Canceled) {
 		return nil
 	}
 	st.bookmark(st.following.changes.Position(), "")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quorate/apiserver/objects/selector"
+	"quorate/apiserver/wire/cancel"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/raftstore/state"
 )
@@ -38,20 +39,21 @@ func TestInitialObjectsEndWithTheStream(t *testing.T) {
 	t.Parallel()
 	st, _ := testStream(t, negotiate.JSON)
 	st.opts.Selector = selector.WithHidden(nil)
-	ctx, cancel := context.WithCancelCause(t.Context())
+	var ctx cancel.Context
+	ctx.Init(t.Context())
 	object := &state.Object{Key: state.NewKey("configmaps", "a", "m"), Value: configMap("7")}
 	visited := 0
-	err := st.sendInitial(ctx, Start{Initial: func(yield func(*state.Object, error) bool) {
+	err := st.sendInitial(&ctx, Start{Initial: func(yield func(*state.Object, error) bool) {
 		for yield(object, nil) && visited < 4*lookEvery {
 			if visited++; visited == 1 {
-				cancel(context.DeadlineExceeded)
+				ctx.Cancel(context.DeadlineExceeded)
 			}
 		}
 	}})
 	if visited > lookEvery || err == nil {
 		t.Errorf("%d objects visited, error %v", visited, err)
 	}
-	if err := initialError(ctx, err); !errors.Is(err, errIncomplete) {
+	if err := initialError(&ctx, err); !errors.Is(err, errIncomplete) {
 		t.Errorf("a stream that has not sent all initial objects ends with %v", err)
 	}
 }

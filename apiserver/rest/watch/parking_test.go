@@ -25,7 +25,7 @@ func TestParkedStreamsGoOn(t *testing.T) {
 			defer b.streams.mu.Unlock()
 			for st := range b.streams.open {
 				if st.opts.Bookmarks {
-					st.cancel(errStuck)
+					st.ctx.Cancel(errStuck)
 				}
 			}
 		}, open: 1, want: []string{"@0", "@0"}},
@@ -68,7 +68,7 @@ func TestUnsentChangesPrecedeTheLastBookmark(t *testing.T) {
 			defer b.streams.mu.Unlock()
 			for st := range b.streams.open {
 				if st.opts.Bookmarks {
-					st.cancel(errDrained)
+					st.ctx.Cancel(errDrained)
 				}
 			}
 		}

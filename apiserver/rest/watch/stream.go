@@ -10,6 +10,7 @@ import (
 
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/budget"
+	"quorate/apiserver/wire/cancel"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
 	"quorate/raftstore/history"
@@ -79,8 +80,8 @@ type Stream struct {
 	flusher    http.ResponseController
 	enqueuer   enqueuer // nil if w is none
 	opts       Options
-	ctx        context.Context
-	cancel     context.CancelCauseFunc
+	ctx        cancel.Context // ends when the stream has to
+	left       func() bool    // stops waiting for the end of the request
 	expiry     *time.Timer
 	withdrawal func() bool  // stops waiting for the withdrawal of the credential; nil if it can't be
 	writing    atomic.Int64 // tick of the current write or the last enqueue; 0 after a write
@@ -106,28 +107,29 @@ func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options
 		opts.Encoder = protobufEncoder{opts.Kind}
 	}
 	st := &Stream{streams: s, w: w, flusher: *http.NewResponseController(w), enqueuer: enqueuerOf(w), opts: opts}
-	st.ctx, st.cancel = context.WithCancelCause(ctx)
+	st.ctx.Init(ctx)
 	if err := s.add(st); err != nil {
-		st.cancel(nil)
 		return nil, err
 	}
+	st.left = cancel.AfterFunc(ctx, func() { st.ctx.Cancel(ctx.Err()) })
 	follows := false
 	defer func() {
 		if !follows {
 			st.end()
 		}
 	}()
-	// A context with a deadline besides would take 0.5 KiB for each stream.
-	st.expiry = time.AfterFunc(opts.validFor(), func() { st.cancel(context.DeadlineExceeded) })
+	st.expiry = time.AfterFunc(opts.validFor(), func() { st.ctx.Cancel(context.DeadlineExceeded) })
 	if w := opts.Credential.Withdrawn; w != nil {
-		st.withdrawal = context.AfterFunc(w, func() { st.cancel(errWithdrawn) })
+		st.withdrawal = cancel.AfterFunc(w, func() { st.ctx.Cancel(errWithdrawn) })
 	}
 	if err := opts.Header(); err != nil {
 		return nil, nil //nolint:nilerr // the client is gone, so no error can reach it
 	}
-	changes, err := st.begin(st.ctx)
+	changes, err := st.begin(&st.ctx)
 	if changes == nil {
-		st.failUnlessBroken(err)
+		if ctx.Err() == nil { // which may be why there is an error, before st.ctx has ended, too
+			st.failUnlessBroken(err)
+		}
 		return nil, nil
 	}
 	st.beginFollowing(changes)
@@ -137,7 +139,7 @@ func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options
 
 // begin sends the initial objects. It returns the changes that follow; nil if the stream is to end,
 // with an error to send as the last event unless it is to end cleanly.
-func (st *Stream) begin(ctx context.Context) (*history.Cursor, error) {
+func (st *Stream) begin(ctx *cancel.Context) (*history.Cursor, error) {
 	start, err := st.opts.Start(ctx)
 	if err != nil {
 		return nil, startError(ctx, err)
@@ -171,7 +173,8 @@ func (st *Stream) end() {
 	}
 	st.streams.remove(st)
 	st.expiry.Stop()
-	st.cancel(nil)
+	st.left()
+	st.ctx.Cancel(nil)
 	if st.opts.Ended != nil {
 		st.opts.Ended()
 	}
@@ -180,8 +183,8 @@ func (st *Stream) end() {
 // startError is endError for a stream that has not sent all of its initial objects. It returns
 // errDrained if the server stops, because a client that saw the stream end without an error would
 // conclude that there are no more objects.
-func startError(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), errDrained) || errors.Is(err, history.ErrClosed) {
+func startError(ctx *cancel.Context, err error) error {
+	if errors.Is(ctx.Cause(), errDrained) || errors.Is(err, history.ErrClosed) {
 		return errDrained
 	}
 	return endError(ctx, err)
@@ -189,8 +192,8 @@ func startError(ctx context.Context, err error) error {
 
 // initialError is startError for a stream that may have sent some of its initial objects. It
 // returns errIncomplete if the server ends the stream, for instance at its timeout.
-func initialError(ctx context.Context, err error) error {
-	if err = startError(ctx, err); err == nil && !errors.Is(context.Cause(ctx), context.Canceled) {
+func initialError(ctx *cancel.Context, err error) error {
+	if err = startError(ctx, err); err == nil && !errors.Is(ctx.Cause(), context.Canceled) {
 		return errIncomplete
 	}
 	return err

@@ -102,7 +102,7 @@ func (s *Streams) cutStuck(now int64) {
 		// A write that blocks fails, and the handler returns. An error means that the connection is
 		// closed already.
 		_ = http.NewResponseController(stream.w).SetWriteDeadline(time.Now().Add(-time.Second))
-		stream.cancel(errStuck) // for a parked stream
+		stream.ctx.Cancel(errStuck) // for a parked stream
 	}
 }
 
@@ -113,7 +113,7 @@ func (s *Streams) Drain(ctx context.Context) error {
 	if !s.draining {
 		s.draining = true
 		for stream := range s.open {
-			stream.cancel(errDrained)
+			stream.ctx.Cancel(errDrained)
 		}
 		if len(s.open) == 0 {
 			close(s.ended)

@@ -80,6 +80,7 @@ func newConn(s *server, ctx context.Context, nc net.Conn, state *tls.ConnectionS
 // serve serves the connection and returns after the connection is closed and its writer and all of
 // its handlers have returned.
 func (c *conn) serve() {
+	defer context.AfterFunc(c.template.Context(), c.cancelOpen)()
 	var writer sync.WaitGroup
 	writer.Go(func() {
 		defer c.recoverPanic("writing to", nil)
@@ -92,6 +93,15 @@ func (c *conn) serve() {
 	c.linger(err)
 	_ = c.nc.Close() // an error changes nothing: the connection has ended
 	c.handlers.Wait()
+}
+
+// cancelOpen ends the contexts of all requests.
+func (c *conn) cancelOpen() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, st := range c.streams.open {
+		st.cancel()
+	}
 }
 
 // read handles the client's frames until the connection ends, and returns the reason.
@@ -155,16 +165,11 @@ func (c *conn) shutdown(err error) {
 		c.goAway(c.streams.last, fault.code)
 	}
 	c.phase = finishing
-	open := make([]*stream, 0, len(c.streams.open))
 	for _, st := range c.streams.open {
-		open = append(open, st)
 		st.abort(errConnClosed, false)
 	}
 	c.wakeWriter()
 	c.mu.Unlock()
-	for _, st := range open {
-		st.cancel()
-	}
 	// The writer blocks no longer than this on a client that doesn't read. An error means that the
 	// connection is closed already.
 	_ = c.nc.SetWriteDeadline(time.Now().Add(lingerTime))

@@ -121,30 +121,21 @@ func (c *conn) resume(st *stream) {
 }
 
 func (c *conn) onReset(f *http2.RSTStreamFrame) error {
-	st, err := c.takeReset(f.StreamID)
-	if st != nil {
-		st.cancel()
-	}
-	return err
-}
-
-// takeReset aborts a stream that the client has reset and returns it, or nil if it is not open.
-func (c *conn) takeReset(id uint32) (*stream, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.idleStream(id) {
-		return nil, protocolFault("RST_STREAM on an idle stream")
+	if c.idleStream(f.StreamID) {
+		return protocolFault("RST_STREAM on an idle stream")
 	}
-	st := c.streams.open[id]
+	st := c.streams.open[f.StreamID]
 	if st == nil {
-		return nil, nil
+		return nil
 	}
 	c.server.metrics.resets.Inc()
 	st.abort(errReset, false)
 	if !c.in.resets.spend() {
-		return st, limitExceeded(limitResets, "too many streams reset")
+		return limitExceeded(limitResets, "too many streams reset")
 	}
-	return st, nil
+	return nil
 }
 
 func (c *conn) onPing(f *http2.PingFrame) error {

@@ -199,10 +199,9 @@ func (c *conn) handleError(err error, fh http2.FrameHeader) error {
 	return c.breakStream(c.streams.open[stream.id], stream)
 }
 
-// breakStream resets a stream because of a stream error and cancels the context of its handler. st
-// is nil if the stream is not open. It returns an error if the client has caused too many resets,
-// or if too many replies wait to be written. mu is held; breakStream releases it while it cancels
-// the context.
+// breakStream resets a stream because of a stream error. st is nil if the stream is not open. It
+// returns an error if the client has caused too many resets, or if too many replies wait to be
+// written. mu is held.
 func (c *conn) breakStream(st *stream, f *streamFault) error {
 	c.server.metrics.faults.WithLabelValues("stream", f.code.String()).Inc()
 	if !c.in.resets.spend() {
@@ -220,8 +219,5 @@ func (c *conn) breakStream(st *stream, f *streamFault) error {
 		return nil
 	}
 	st.reset(f.code, fmt.Errorf("%w: %s", errBroken, f.why))
-	c.mu.Unlock()
-	st.cancel()
-	c.mu.Lock()
 	return nil
 }

@@ -1,7 +1,6 @@
 package h2
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/url"
@@ -116,8 +115,10 @@ func (c *conn) startRequest(id uint32, end bool) error {
 	}
 	started, err := c.admit(st)
 	if !started {
-		st.cancel()
 		return err
+	}
+	if c.template.Context().Err() != nil {
+		st.cancel() // cancelOpen may have run before the stream was open
 	}
 	c.server.metrics.requests.Inc()
 	go st.run(handler)
@@ -172,8 +173,8 @@ func (c *conn) newRequest(st *stream, h *requestHead) error {
 	if !ok {
 		return malformed("content-length wrong")
 	}
-	ctx, cancel := context.WithCancel(c.template.Context())
-	r := c.template.WithContext(ctx)
+	st.ctx.Init(c.template.Context())
+	r := c.template.WithContext(&st.ctx)
 	r.Method, r.URL, r.Header, r.Host, r.RequestURI = h.method, u, header, h.authority, target
 	if h.scheme != "https" {
 		r.TLS = nil // as in net/http
@@ -188,7 +189,7 @@ func (c *conn) newRequest(st *stream, h *requestHead) error {
 	} else {
 		st.body.err = io.EOF
 	}
-	st.req, st.cancel = r, cancel
+	st.req = r
 	return nil
 }
 

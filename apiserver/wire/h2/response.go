@@ -314,8 +314,16 @@ func (w *response) Charge(a Account) { w.account = a }
 // Then makes next run once the handler has returned, as if the handler called it last, on a
 // goroutine of its own. The response ends when next returns true. If it returns false, the response
 // stays open until Resume makes next run again. A response that waits for long so costs no
-// goroutine, and no stack, meanwhile.
+// goroutine, and no stack, meanwhile. Nor does it keep its header, if that has been sent: Header
+// returns an empty one then.
 func (w *response) Then(next func() (done bool)) { w.next = next }
+
+// forgetHeader drops the header if it has been sent.
+func (w *response) forgetHeader() {
+	if w.headerSent {
+		w.header = nil
+	}
+}
 
 // Resume makes the function of Then run again, once, on a goroutine of its own. It must be called
 // once for each time that the function returns false, and may be called before it does so. Any

@@ -1,7 +1,6 @@
 package h2
 
 import (
-	"context"
 	"net/http"
 	"os"
 	"runtime/debug"
@@ -9,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/net/http2"
+
+	"quorate/apiserver/wire/cancel"
 )
 
 // stream is a request and its response.
@@ -16,8 +17,8 @@ type stream struct {
 	conn     *conn
 	id       uint32
 	req      *http.Request
-	cancel   context.CancelFunc
-	response response // used by the handler only
+	ctx      cancel.Context // of req
+	response response       // used by the handler only
 
 	// conn.mu guards the fields below.
 
@@ -48,6 +49,9 @@ type queue struct {
 
 // needsWindow reports whether the next frame of the queue needs an open window.
 func (q *queue) needsWindow() bool { return q.head == nil && len(q.data) > 0 }
+
+// cancel ends the context of the request.
+func (st *stream) cancel() { st.ctx.Cancel(nil) }
 
 // send sends a header block, data and the end of the stream, each of which may be missing. It
 // returns nil when all of them are in the outgoing buffer, or the error with which the stream was
@@ -174,8 +178,7 @@ func (st *stream) reset(code http2.ErrCode, err error) {
 	}
 }
 
-// abort ends the stream without a frame to the client. The caller must cancel the context after it
-// has released mu. mu is held.
+// abort ends the stream, and the context of its request, without a frame to the client. mu is held.
 func (st *stream) abort(err error, byServer bool) {
 	if st.err == nil {
 		st.err = err
@@ -183,6 +186,7 @@ func (st *stream) abort(err error, byServer bool) {
 	st.queue = queue{} // from here on the bytes belong to their owner again
 	st.body.fail(err)
 	st.changed.Broadcast()
+	st.cancel()
 	st.conn.removeStream(st, byServer)
 }
 
@@ -198,6 +202,7 @@ func (st *stream) run(h http.Handler) {
 	h.ServeHTTP(&st.response, st.req)
 	if st.response.next != nil {
 		continued = true
+		st.response.forgetHeader()
 		go st.runNext()
 		return
 	}
