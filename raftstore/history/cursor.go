@@ -177,39 +177,71 @@ func (c *Cursor) filter(run []*Event) []*Event {
 	return covered
 }
 
-// readLog returns events from the log on disk and advances past them. It may advance without any
-// event.
+// readLog returns events from the log on disk and advances past them. It may return none and no
+// error, also without having advanced.
 func (c *Cursor) readLog(ctx context.Context) ([]*Event, error) {
 	h := c.hub
 	if !h.reaches(c.topic.view.Load(), c.position) {
 		return nil, c.compacted()
 	}
+	read, own := h.reads.begin(c.prefix.Resource(), c.position)
+	if own {
+		events, upTo, err := c.readOwn(ctx)
+		h.reads.finish(read, events, upTo)
+		if err != nil {
+			return nil, err
+		}
+	} else {
+		h.metrics.logShared.Inc()
+		if err := read.await(ctx, h.closed); err != nil {
+			return nil, err
+		}
+	}
+	if read.upTo <= c.position {
+		return nil, nil
+	}
+	run := read.events[after(read.events, c.position):]
+	c.position = read.upTo
+	if c.whole {
+		return run, nil
+	}
+	first := slices.IndexFunc(run, c.covers)
+	if first < 0 {
+		return nil, nil
+	}
+	return c.filter(run[first:]), nil
+}
+
+// readOwn reads the events of all of the cursor's resource after its position from the log on disk.
+// upTo is the position itself if there is an error, or if the events are in memory meanwhile.
+func (c *Cursor) readOwn(ctx context.Context) (events []*Event, upTo uint64, err error) {
+	h := c.hub
 	if err := h.acquireLogSlot(ctx); err != nil {
-		return nil, err
+		return nil, c.position, err
 	}
 	defer h.releaseLogSlot()
 	v := c.topic.view.Load()
 	if c.position >= v.floor {
-		return nil, nil
+		return nil, c.position, nil
 	}
 	if !h.reaches(v, c.position) {
-		return nil, c.compacted()
+		return nil, c.position, c.compacted()
 	}
 	h.metrics.logReads.Inc()
-	events, next, err := h.log.Events(ctx, c.prefix, c.position, v.floor, logReadBytes)
+	resource := c.prefix.Resource()
+	events, upTo, err = h.log.Events(ctx, state.ResourcePrefix(resource), c.position, v.floor, logReadBytes)
 	if err != nil {
 		if _, ok := errors.AsType[*Compacted](err); ok {
 			h.metrics.compacted.Inc()
 		}
-		return nil, fmt.Errorf("read events of %s after %d from the log: %w", c.prefix.Resource(), c.position, err)
+		return nil, c.position, fmt.Errorf("read events of %s after %d from the log: %w", resource, c.position, err)
 	}
-	if next <= c.position || next > v.floor {
-		return nil, fmt.Errorf("read events of %s after %d up to %d, got to %d: %w",
-			c.prefix.Resource(), c.position, v.floor, next, errStalledLog)
+	if upTo <= c.position || upTo > v.floor {
+		return nil, c.position, fmt.Errorf("read events of %s after %d up to %d, got to %d: %w",
+			resource, c.position, v.floor, upTo, errStalledLog)
 	}
 	h.metrics.logEvents.Add(float64(len(events)))
-	c.position = next
-	return events, nil
+	return events, upTo, nil
 }
 
 func (c *Cursor) compacted() error {

@@ -46,6 +46,7 @@ type Hub struct {
 	maxTopics int
 	log       Log
 	logSlots  chan struct{} // holds one value for each running read of the log
+	reads     sharedReads
 	metrics   *metrics
 	seed      maphash.Seed // of the bits of namespaces
 
@@ -84,6 +85,7 @@ func New(c Config) (*Hub, error) {
 		topics:    make(map[string]*topic),
 		listening: make(map[string]*listeners),
 	}
+	h.reads.clear()
 	h.metrics = newMetrics(c.Registerer, h)
 	return h, nil
 }
@@ -107,6 +109,7 @@ func (h *Hub) restart(floor, origin uint64) {
 	}
 	woken := h.allListeners()
 	h.mu.Unlock()
+	h.reads.clear()
 	h.last, h.bytes, h.events = floor, 0, 0
 	h.applied.Store(floor)
 	h.observe()

@@ -10,6 +10,7 @@ type metrics struct {
 	cursors   prometheus.Counter
 	compacted prometheus.Counter
 	logReads  prometheus.Counter
+	logShared prometheus.Counter
 	logEvents prometheus.Counter
 	logQueue  prometheus.Gauge
 	logWait   prometheus.Histogram
@@ -47,6 +48,10 @@ func newMetrics(reg prometheus.Registerer, h *Hub) *metrics {
 			Name: "quorate_raftstore_history_log_reads_total",
 			Help: "Reads of the log on disk for watchers older than the events in memory.",
 		}),
+		logShared: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_history_log_reads_shared_total",
+			Help: "Reads of the log on disk that watchers shared with another watcher, which made them.",
+		}),
 		logEvents: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_history_log_events_total",
 			Help: "Events returned by reads of the log on disk.",
@@ -65,7 +70,7 @@ func newMetrics(reg prometheus.Registerer, h *Hub) *metrics {
 		return m
 	}
 	reg.MustRegister(m.bytes, m.events, m.evictions, m.forgotten, m.cursors, m.compacted,
-		m.logReads, m.logEvents, m.logQueue, m.logWait,
+		m.logReads, m.logShared, m.logEvents, m.logQueue, m.logWait,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_history_oldest_index",
 			Help: "Log index of the oldest event in memory; 0 if there is none.",
