@@ -35,6 +35,10 @@
 // memory as long as the reader uses it, so chunks are small: they close at 128 events or 64 KiB.
 // Evicted chunks are emptied, so old views of a topic keep no events in memory.
 //
+// A read of the log is of all events of a resource, and kept for a while: cursors that read it
+// together, as after a restart, share each read (sharedReads), and filter it as they filter the
+// events in memory.
+//
 // The Applier calls Begin, Append and Reset, one at a time; each cursor is used by one goroutine;
 // everything else is safe for concurrent use. The package starts no goroutines.
 package history
