@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -68,8 +69,13 @@ func TestAlias(t *testing.T) {
 		check(t, s.Do("POST", alias, bindingTo("b", "Role/r", "jane")), want{409, "AlreadyExists", `rolebindings.rbac.authorization.k8s.io "b"`, nil})
 		check(t, s.Do("PUT", alias+"/b", old), want{400, "BadRequest", "does not match the expected API version (rbac.authorization.k8s.io/v1)", nil})
 
-		exact := "?resourceVersionMatch=Exact&resourceVersion=" + version(t, old)
-		same(t, "list", s.Do("GET", alias+exact, "").Body, inGroup(aliasGroup, s.Do("GET", own+exact, "").Body))
+		list := func(path string) string { // without its version, as other subtests write meanwhile
+			return regexp.MustCompile(`"resourceVersion":"\d+"},"items"`).ReplaceAllString(s.Do("GET", path, "").Body, `},"items"`)
+		}
+		same(t, "list", list(alias), inGroup(aliasGroup, list(own)))
+		if !strings.Contains(list(alias), `"name":"b"`) {
+			t.Errorf("list: %s", list(alias))
+		}
 		everything := "?limit=500&labelSelector=l%3Dx"
 		if got := itemNames(t, s.Do("GET", alias+everything, "").Body); fmt.Sprint(got) != "[b]" {
 			t.Errorf("by label: %v", got)
