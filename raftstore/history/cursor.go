@@ -186,9 +186,7 @@ func (c *Cursor) readLog(ctx context.Context) ([]*Event, error) {
 	}
 	read, own := h.reads.begin(c.prefix.Resource(), c.position)
 	if own {
-		events, upTo, err := c.readOwn(ctx)
-		h.reads.finish(read, events, upTo)
-		if err != nil {
+		if err := c.makeRead(ctx, read); err != nil {
 			return nil, err
 		}
 	} else {
@@ -212,36 +210,41 @@ func (c *Cursor) readLog(ctx context.Context) ([]*Event, error) {
 	return c.filter(run[first:]), nil
 }
 
-// readOwn reads the events of all of the cursor's resource after its position from the log on disk.
-// upTo is the position itself if there is an error, or if the events are in memory meanwhile.
-func (c *Cursor) readOwn(ctx context.Context) (events []*Event, upTo uint64, err error) {
+// makeRead reads the events of all of the cursor's resource after its position from the log on disk,
+// for all who wait for the read. The read fails if there is an error, if the log panics, or if the
+// events are in memory meanwhile.
+func (c *Cursor) makeRead(ctx context.Context, read *logRead) error {
 	h := c.hub
+	var events []*Event
+	upTo := c.position
+	defer func() { h.reads.finish(read, events, upTo) }()
 	if err := h.acquireLogSlot(ctx); err != nil {
-		return nil, c.position, err
+		return err
 	}
 	defer h.releaseLogSlot()
 	v := c.topic.view.Load()
 	if c.position >= v.floor {
-		return nil, c.position, nil
+		return nil
 	}
 	if !h.reaches(v, c.position) {
-		return nil, c.position, c.compacted()
+		return c.compacted()
 	}
 	h.metrics.logReads.Inc()
 	resource := c.prefix.Resource()
-	events, upTo, err = h.log.Events(ctx, state.ResourcePrefix(resource), c.position, v.floor, logReadBytes)
+	found, next, err := h.log.Events(ctx, state.ResourcePrefix(resource), c.position, v.floor, logReadBytes)
 	if err != nil {
 		if _, ok := errors.AsType[*Compacted](err); ok {
 			h.metrics.compacted.Inc()
 		}
-		return nil, c.position, fmt.Errorf("read events of %s after %d from the log: %w", resource, c.position, err)
+		return fmt.Errorf("read events of %s after %d from the log: %w", resource, c.position, err)
 	}
-	if upTo <= c.position || upTo > v.floor {
-		return nil, c.position, fmt.Errorf("read events of %s after %d up to %d, got to %d: %w",
-			resource, c.position, v.floor, upTo, errStalledLog)
+	if next <= c.position || next > v.floor {
+		return fmt.Errorf("read events of %s after %d up to %d, got to %d: %w",
+			resource, c.position, v.floor, next, errStalledLog)
 	}
-	h.metrics.logEvents.Add(float64(len(events)))
-	return events, upTo, nil
+	h.metrics.logEvents.Add(float64(len(found)))
+	events, upTo = found, next
+	return nil
 }
 
 func (c *Cursor) compacted() error {

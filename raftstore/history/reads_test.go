@@ -154,6 +154,44 @@ func TestFailedReadIsNotShared(t *testing.T) {
 	})
 }
 
+// TestPanicEndsARead: a cursor whose read of the log panics, which ends its watch, leaves no other
+// waiting for it.
+func TestPanicEndsARead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, log, _, _ := logOnly(t, 9, Config{MaxLogReads: 1})
+		first, fail := context.WithCancel(t.Context())
+		log.hook = func(ctx context.Context) error {
+			if ctx == first { //nolint:errorlint // the context itself
+				<-ctx.Done()
+				panic("unreadable")
+			}
+			return nil
+		}
+		panicked := make(chan any, 1)
+		go func() {
+			defer func() { panicked <- recover() }()
+			_, _ = h.Watch(state.ResourcePrefix("pods"), 0).Ready(first)
+		}()
+		synctest.Wait()
+		var got []uint64
+		var err error
+		go func() {
+			var events []*Event
+			events, err = h.Watch(state.ResourcePrefix("pods"), 0).Ready(t.Context())
+			got = indexes(events)
+		}()
+		synctest.Wait()
+		fail()
+		if <-panicked == nil {
+			t.Error("the read did not panic")
+		}
+		synctest.Wait()
+		if err != nil || !slices.Equal(got, []uint64{2, 3, 5, 6, 8, 9}) {
+			t.Errorf("the other got %v, %v", got, err)
+		}
+	})
+}
+
 // TestWaitForAReadEnds: a cursor that waits for another's read does not wait longer than its own
 // context, or than the hub is open.
 func TestWaitForAReadEnds(t *testing.T) {
