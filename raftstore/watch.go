@@ -18,10 +18,16 @@ import (
 // *history.Compacted if this node no longer has the events after the cursor's position, and
 // history.ErrClosed once the store closes. Watch itself returns ErrClosed if the store is closing.
 func (s *Store) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
+	return s.WatchFor("", p, after)
+}
+
+// WatchFor is Watch for a user. Users, and the node itself, take turns at reads of the log on disk,
+// so that one with many watches does not delay the others.
+func (s *Store) WatchFor(user string, p state.Prefix, after uint64) (*history.Cursor, error) {
 	if err := s.life.Check(); err != nil {
 		return nil, err
 	}
-	return s.hub.Watch(p, after), nil
+	return s.hub.WatchFor(user, p, after), nil
 }
 
 // Beginning returns the oldest state of a collection whose later events this node still has, and

@@ -379,7 +379,8 @@ func (r *resource) registerSubresources(add func(method, path string, e *route.E
 
 // Changes is the part of the store that watches read.
 type Changes interface {
-	Watch(p state.Prefix, after uint64) (*history.Cursor, error)
+	// WatchFor returns the changes of a collection after an index, for a user.
+	WatchFor(user string, p state.Prefix, after uint64) (*history.Cursor, error)
 	// Beginning returns the oldest state of a collection that can be derived from history, and its
 	// index.
 	Beginning(ctx context.Context, p state.Prefix) (objects iter.Seq2[*state.Object, error], after uint64, err error)

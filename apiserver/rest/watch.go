@@ -186,7 +186,7 @@ func fullSelectors(bound budget.Bound) string {
 // sendInitialEvents=true it begins with the objects of a state as fresh as that of a list. With
 // sendInitialEvents=false it begins without objects: after N, or else after such a state (D26).
 func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOptions) (watch.Start, error) {
-	prefix := stored.Prefix(r.kind, c.Namespace)
+	prefix, user := stored.Prefix(r.kind, c.Namespace), c.Sender.Name
 	switch {
 	case opts.initial, opts.changes && opts.after == 0:
 		root, err := r.state(c, opts.version)
@@ -194,37 +194,37 @@ func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOpt
 			return watch.Start{}, err
 		}
 		if opts.changes {
-			changes, err := r.store.Watch(prefix, root.Index())
+			changes, err := r.store.WatchFor(user, prefix, root.Index())
 			return watch.Start{After: root.Index(), Changes: changes}, err
 		}
-		return r.startFrom(ctx, root, c.Namespace, opts, opts.bookmarks)
+		return r.startFrom(ctx, root, c, opts, opts.bookmarks)
 	case opts.version == "":
-		return r.startFromBeginning(ctx, prefix)
+		return r.startFromBeginning(ctx, user, prefix)
 	case opts.after == 0:
 		root, err := present(ctx, r.store)
 		if err != nil {
 			return watch.Start{}, err
 		}
-		return r.startFrom(ctx, root, c.Namespace, opts, false)
+		return r.startFrom(ctx, root, c, opts, false)
 	}
-	changes, err := r.store.Watch(prefix, opts.after)
+	changes, err := r.store.WatchFor(user, prefix, opts.after)
 	return watch.Start{After: opts.after, Changes: changes}, err
 }
 
 // startFrom begins a stream with the objects of a state. marked adds a bookmark after them.
 func (r *resource) startFrom(
-	ctx context.Context, root *state.Root, namespace string, opts *watchOptions, marked bool,
+	ctx context.Context, root *state.Root, c *route.Call, opts *watchOptions, marked bool,
 ) (watch.Start, error) {
-	changes, err := r.store.Watch(stored.Prefix(r.kind, namespace), root.Index())
-	present := r.local(ctx, root, namespace, opts.selector, "")
+	changes, err := r.store.WatchFor(c.Sender.Name, stored.Prefix(r.kind, c.Namespace), root.Index())
+	present := r.local(ctx, root, c.Namespace, opts.selector, "")
 	return watch.Start{Initial: r.converted(ctx, present.objects), Marked: marked, After: root.Index(), Changes: changes}, err
 }
 
-func (r *resource) startFromBeginning(ctx context.Context, prefix state.Prefix) (watch.Start, error) {
+func (r *resource) startFromBeginning(ctx context.Context, user string, prefix state.Prefix) (watch.Start, error) {
 	objects, after, err := r.store.Beginning(ctx, prefix)
 	if err != nil {
 		return watch.Start{}, err
 	}
-	changes, err := r.store.Watch(prefix, after)
+	changes, err := r.store.WatchFor(user, prefix, after)
 	return watch.Start{Initial: r.converted(ctx, objects), After: after, Changes: changes}, err
 }

@@ -3,16 +3,10 @@ package history
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"time"
 
 	"quorate/raftstore/state"
 )
-
-// logReadBytes bounds the events that one read of the log on disk returns.
-const logReadBytes = 256 << 10
 
 // Cursor is a position in the history of a collection. It holds no events and no goroutine, and
 // need not be closed. It must not be used concurrently.
@@ -23,6 +17,7 @@ type Cursor struct {
 	whole    bool // the prefix covers all of the topic
 	bit      int  // of the prefix's namespace, in chunks
 	position uint64
+	owner    string // who takes turns with others at reads of the log
 }
 
 // Next waits for events of the collection after the position, advances the position past them, and
@@ -177,91 +172,6 @@ func (c *Cursor) filter(run []*Event) []*Event {
 	return covered
 }
 
-// readLog returns events from the log on disk and advances past them. It may return none and no
-// error, also without having advanced.
-func (c *Cursor) readLog(ctx context.Context) ([]*Event, error) {
-	h := c.hub
-	if !h.reaches(c.topic.view.Load(), c.position) {
-		return nil, c.compacted()
-	}
-	read, own := h.reads.begin(c.prefix.Resource(), c.position)
-	if own {
-		if err := c.makeRead(ctx, read); err != nil {
-			return nil, err
-		}
-	} else {
-		h.metrics.logShared.Inc()
-		if err := read.await(ctx, h.closed); err != nil {
-			return nil, err
-		}
-	}
-	if read.upTo <= c.position {
-		return nil, nil
-	}
-	run := read.events[after(read.events, c.position):]
-	c.position = read.upTo
-	if c.whole {
-		return run, nil
-	}
-	first := slices.IndexFunc(run, c.covers)
-	if first < 0 {
-		return nil, nil
-	}
-	return c.filter(run[first:]), nil
-}
-
-// makeRead reads the events of all of the cursor's resource after its position from the log on disk,
-// for all who wait for the read. The read fails if there is an error, if the log panics, or if the
-// events are in memory meanwhile.
-func (c *Cursor) makeRead(ctx context.Context, read *logRead) error {
-	h := c.hub
-	var events []*Event
-	upTo := c.position
-	defer func() { h.reads.finish(read, events, upTo) }()
-	if err := h.acquireLogSlot(ctx); err != nil {
-		return err
-	}
-	defer h.releaseLogSlot()
-	v := c.topic.view.Load()
-	if c.position >= v.floor {
-		return nil
-	}
-	if !h.reaches(v, c.position) {
-		return c.compacted()
-	}
-	h.metrics.logReads.Inc()
-	resource := c.prefix.Resource()
-	found, next, err := h.log.Events(ctx, state.ResourcePrefix(resource), c.position, v.floor, logReadBytes)
-	if err != nil {
-		if _, ok := errors.AsType[*Compacted](err); ok {
-			h.metrics.compacted.Inc()
-		}
-		return fmt.Errorf("read events of %s after %d from the log: %w", resource, c.position, err)
-	}
-	if next <= c.position || next > v.floor {
-		return fmt.Errorf("read events of %s after %d up to %d, got to %d: %w",
-			resource, c.position, v.floor, next, errStalledLog)
-	}
-	h.metrics.logEvents.Add(float64(len(found)))
-	events, upTo = found, next
-	return nil
-}
-
-func (c *Cursor) compacted() error {
-	c.hub.metrics.compacted.Inc()
-	v := c.topic.view.Load()
-	oldest := v.floor
-	if c.hub.log != nil {
-		oldest = min(oldest, max(v.origin, c.hub.log.Oldest()))
-	}
-	return &Compacted{Want: c.position, Oldest: oldest}
-}
-
-// reaches reports whether history is complete from a position below memory.
-func (h *Hub) reaches(v *view, position uint64) bool {
-	return h.log != nil && position >= v.origin && position >= h.log.Oldest()
-}
-
 // ended returns an error if a cursor must stop, because the hub is closed or ctx has ended.
 func (h *Hub) ended(ctx context.Context) error {
 	select {
@@ -282,27 +192,3 @@ func (h *Hub) sleep(ctx context.Context, woken <-chan struct{}) {
 	case <-ctx.Done():
 	}
 }
-
-// acquireLogSlot waits until fewer than MaxLogReads cursors read from the log.
-func (h *Hub) acquireLogSlot(ctx context.Context) error {
-	select {
-	case h.logSlots <- struct{}{}:
-		h.metrics.logWait.Observe(0)
-		return nil
-	default:
-	}
-	h.metrics.logQueue.Inc()
-	defer h.metrics.logQueue.Dec()
-	begin := time.Now()
-	select {
-	case h.logSlots <- struct{}{}:
-		h.metrics.logWait.Observe(time.Since(begin).Seconds())
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-h.closed:
-		return ErrClosed
-	}
-}
-
-func (h *Hub) releaseLogSlot() { <-h.logSlots }

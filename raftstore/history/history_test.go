@@ -189,7 +189,7 @@ func TestCursor_keeps_up_with_a_writer(t *testing.T) {
 	log := &fakeLog{stretch: 200}
 	hub, _ := newHub(t, Config{Log: log, MaxBytes: 40_000, MaxLogReads: turns})
 	log.hook = func(context.Context) error {
-		if active := len(hub.logSlots); active > turns {
+		if active := hub.turns.running(); active > turns {
 			return fmt.Errorf("%d reads at a time", active)
 		}
 		return nil

@@ -24,9 +24,10 @@ const (
 // Config of a Hub. Zero fields take the defaults.
 type Config struct {
 	// MaxBytes bounds the memory of events. It counts bytes that the state shares, so the actual
-	// cost is lower.
+	// cost is lower. A quarter more is for events from Log while watches read it.
 	MaxBytes int64
-	// MaxLogReads bounds the cursors that read from Log at the same time; others wait.
+	// MaxLogReads bounds the cursors that read from Log at the same time. Others wait for a turn of
+	// their owner (WatchFor).
 	MaxLogReads int
 	// MaxTopics is the number of topics above which the hub drops those without events in memory,
 	// because kinds come and go.
@@ -45,8 +46,8 @@ type Hub struct {
 	maxBytes  int64
 	maxTopics int
 	log       Log
-	logSlots  chan struct{} // holds one value for each running read of the log
-	reads     sharedReads
+	turns     *turns // of reads of the log
+	reads     *sharedReads
 	metrics   *metrics
 	seed      maphash.Seed // of the bits of namespaces
 
@@ -80,12 +81,12 @@ func New(c Config) (*Hub, error) {
 		maxBytes:  cmp.Or(c.MaxBytes, DefaultMaxBytes),
 		maxTopics: cmp.Or(c.MaxTopics, DefaultMaxTopics),
 		log:       c.Log,
-		logSlots:  make(chan struct{}, cmp.Or(c.MaxLogReads, DefaultMaxLogReads)),
+		turns:     newTurns(cmp.Or(c.MaxLogReads, DefaultMaxLogReads)),
+		reads:     newSharedReads(cmp.Or(c.MaxBytes, DefaultMaxBytes) / keptPart),
 		closed:    make(chan struct{}),
 		topics:    make(map[string]*topic),
 		listening: make(map[string]*listeners),
 	}
-	h.reads.clear()
 	h.metrics = newMetrics(c.Registerer, h)
 	return h, nil
 }
@@ -109,7 +110,7 @@ func (h *Hub) restart(floor, origin uint64) {
 	}
 	woken := h.allListeners()
 	h.mu.Unlock()
-	h.reads.clear()
+	h.reads.restart()
 	h.last, h.bytes, h.events = floor, 0, 0
 	h.applied.Store(floor)
 	h.observe()
@@ -185,9 +186,15 @@ func (h *Hub) forgetTopics(applied uint64) {
 
 // Watch returns a cursor on the events of a collection with Index > after. The position may be
 // ahead of the hub's. If it is too far behind, the first Next returns *Compacted.
-func (h *Hub) Watch(p state.Prefix, after uint64) *Cursor {
+func (h *Hub) Watch(p state.Prefix, after uint64) *Cursor { return h.WatchFor("", p, after) }
+
+// WatchFor is Watch for an owner. Owners take turns at reads of the log, however many cursors each
+// has. The cursors of Watch have one owner, the node itself.
+func (h *Hub) WatchFor(owner string, p state.Prefix, after uint64) *Cursor {
 	h.metrics.cursors.Inc()
-	return h.cursor(p, after)
+	c := h.cursor(p, after)
+	c.owner = owner
+	return c
 }
 
 func (h *Hub) cursor(p state.Prefix, after uint64) *Cursor {
@@ -210,6 +217,7 @@ func (h *Hub) namespaceBit(namespace string) int {
 // Close makes Next of all cursors return ErrClosed, including cursors created later.
 func (h *Hub) Close() {
 	h.closeOnce.Do(func() { close(h.closed) })
+	h.reads.close()
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	for _, t := range h.topics {

@@ -58,7 +58,7 @@ func newMetrics(reg prometheus.Registerer, h *Hub) *metrics {
 		}),
 		logQueue: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_history_log_reads_queued",
-			Help: "Watchers waiting to read the log on disk.",
+			Help: "Watchers waiting to read the log on disk; users take turns.",
 		}),
 		logWait: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_raftstore_history_log_read_wait_seconds",
@@ -82,6 +82,10 @@ func newMetrics(reg prometheus.Registerer, h *Hub) *metrics {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_history_log_reads_active",
 			Help: "Running reads of the log on disk.",
-		}, func() float64 { return float64(len(h.logSlots)) }))
+		}, func() float64 { return float64(h.turns.running()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_history_log_reads_kept_bytes",
+			Help: "Events of the latest reads of the log on disk, kept for other watchers: at most a quarter of --history-bytes.",
+		}, func() float64 { return float64(h.reads.kept()) }))
 	return m
 }

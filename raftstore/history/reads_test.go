@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"quorate/raftstore/state"
 )
@@ -221,22 +222,103 @@ func TestWaitForAReadEnds(t *testing.T) {
 	})
 }
 
-// TestSharedReadsAreBounded reads far more than is kept.
-func TestSharedReadsAreBounded(t *testing.T) {
+// TestKeptReadsAreBounded reads far more than is kept, by number and by bytes.
+func TestKeptReadsAreBounded(t *testing.T) {
 	t.Parallel()
-	const last = 2 * 10 * maxSharedReads // of which two thirds are pods, ten of them to a read
-	h, _, _, _ := logOnly(t, last, Config{})
-	c := h.Watch(state.ResourcePrefix("pods"), 0)
-	for c.Position() < last {
-		if _, err := c.Ready(t.Context()); err != nil {
-			t.Fatal(err)
+	for _, c := range []struct {
+		name         string
+		maxBytes     int64
+		reads, bytes int
+	}{
+		{"by number", 1 << 30, keptReads, keptReads * logReadBytes * 3 / 2},
+		{"by bytes", keptPart * 20 * logReadBytes, 20, 20 * logReadBytes},
+		{"one at least", 1, 1, 2 * logReadBytes},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			const last = 2 * 10 * keptReads // of which two thirds are pods, ten of them to a read
+			h, _, _, metric := logOnly(t, last, Config{MaxBytes: c.maxBytes})
+			cursor := h.Watch(state.ResourcePrefix("pods"), 0)
+			for cursor.Position() < last {
+				if _, err := cursor.Ready(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			n := len(h.reads.latest)
+			if n > c.reads || n < c.reads*2/3 {
+				t.Errorf("%d reads are kept, want about %d", n, c.reads)
+			}
+			var bytes int64
+			for _, r := range h.reads.latest {
+				for _, e := range r.events {
+					bytes += int64(e.Size())
+				}
+			}
+			if kept := metric("log_reads_kept_bytes"); bytes > int64(c.bytes) || kept != float64(bytes) {
+				t.Errorf("%d bytes are kept, the metric says %v, want at most %d", bytes, kept, c.bytes)
+			}
+			h.Begin(last)
+			if n := len(h.reads.latest); n != 0 || metric("log_reads_kept_bytes") != 0 {
+				t.Errorf("%d reads are kept after history has begun anew", n)
+			}
+		})
+	}
+}
+
+// TestKeptReadsEnd: reads that nobody uses any more are dropped.
+func TestKeptReadsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, log, _, metric := logOnly(t, 30, Config{})
+		read := func() {
+			t.Helper()
+			if events, err := h.Watch(state.ResourcePrefix("pods"), 0).Ready(t.Context()); err != nil || len(events) == 0 {
+				t.Fatalf("got %v, %v", indexes(events), err)
+			}
 		}
+		read()
+		for range 3 { // each use keeps them
+			time.Sleep(keptTime - time.Second)
+			read()
+		}
+		if log.reads != 1 || metric("log_reads_kept_bytes") == 0 {
+			t.Errorf("%d reads for cursors that came in time, want 1", log.reads)
+		}
+		time.Sleep(keptTime + time.Second)
+		if n := metric("log_reads_kept_bytes"); n != 0 || h.reads.latest != nil {
+			t.Errorf("%v bytes are kept of reads that nobody uses", n)
+		}
+		read()
+		if log.reads != 2 {
+			t.Errorf("%d reads, want another after the first was dropped", log.reads)
+		}
+		h.Close()
+		if h.reads.latest != nil {
+			t.Error("reads are kept after the hub was closed")
+		}
+	})
+}
+
+// TestDoneReadIsUsedByAnEndingWatch: a read that is done needs no wait, so a context that ends as
+// soon as it is waited for does not end the cursor's next call. The simulation relies on that.
+func TestDoneReadIsUsedByAnEndingWatch(t *testing.T) {
+	t.Parallel()
+	h, _, _, _ := logOnly(t, 9, Config{})
+	for i := range 50 {
+		ctx, end := context.WithCancel(context.Background())
+		if events, err := h.Watch(state.ResourcePrefix("pods"), 0).Ready(&endsInWait{ctx, end}); err != nil || len(events) == 0 {
+			t.Fatalf("call %d got %v, %v", i, indexes(events), err)
+		}
+		end()
 	}
-	if n := len(h.reads.latest); n != maxSharedReads {
-		t.Errorf("%d reads are kept, want %d", n, maxSharedReads)
-	}
-	h.Begin(last)
-	if n := len(h.reads.latest); n != 0 {
-		t.Errorf("%d reads are kept after history has begun anew", n)
-	}
+}
+
+// endsInWait is a context that ends as soon as its Done is called.
+type endsInWait struct {
+	context.Context
+	end context.CancelFunc
+}
+
+func (c *endsInWait) Done() <-chan struct{} {
+	c.end()
+	return c.Context.Done()
 }

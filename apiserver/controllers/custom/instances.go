@@ -84,12 +84,12 @@ func (i *instances) FetchRetained(ctx context.Context, p raftstore.Page) (*rafts
 	return i.Store.FetchRetained(ctx, p)
 }
 
-// Watch returns *history.Compacted for positions from before the owner's creation.
-func (i *instances) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
+// WatchFor returns *history.Compacted for positions from before the owner's creation.
+func (i *instances) WatchFor(user string, p state.Prefix, after uint64) (*history.Cursor, error) {
 	if after < i.owner.created {
 		return nil, &history.Compacted{Want: after, Oldest: i.owner.created}
 	}
-	return i.Store.Watch(p, after)
+	return i.Store.WatchFor(user, p, after)
 }
 
 // Beginning begins at the owner's creation, or later if the history since then is not retained. If
