@@ -120,11 +120,11 @@ func (s *sharedReads) drop() {
 	s.latest, s.bytes = nil, 0
 }
 
-// restart drops all reads, when history begins anew.
+// restart drops all reads, also those that run, when history begins anew.
 func (s *sharedReads) restart() {
-	s.drop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.latest, s.bytes = nil, 0
 	clear(s.running)
 }
 

@@ -265,6 +265,30 @@ func TestKeptReadsAreBounded(t *testing.T) {
 	}
 }
 
+// TestReadFromBeforeAResetIsNotKept: a read that runs while history begins anew serves only the
+// cursors that wait for it.
+func TestReadFromBeforeAResetIsNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, log, _, metric := logOnly(t, 30, Config{})
+		proceed := make(chan struct{})
+		log.hook = func(context.Context) error { <-proceed; return nil }
+		read := func() <-chan outcome { return next(t.Context(), h.Watch(state.ResourcePrefix("pods"), 0)) }
+		before := read()
+		h.Reset(30)
+		close(proceed)
+		if o := <-before; o.err != nil || len(o.events) == 0 {
+			t.Errorf("the cursor of the read got %v, %v", indexes(o.events), o.err)
+		}
+		if metric("log_reads_kept_bytes") != 0 || len(h.reads.latest) != 0 {
+			t.Error("a read from before the reset is kept")
+		}
+		var compacted *Compacted
+		if o := <-read(); !errors.As(o.err, &compacted) {
+			t.Errorf("a cursor at its position got %v, %v", indexes(o.events), o.err)
+		}
+	})
+}
+
 // TestKeptReadsEnd: reads that nobody uses any more are dropped.
 func TestKeptReadsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
