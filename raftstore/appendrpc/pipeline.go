@@ -13,7 +13,9 @@ import (
 type Pipeline struct {
 	conn      *framed
 	timeout   time.Duration
-	sent      chan *future // a request whose response comes next; unbuffered, so that one more waits at most
+	window    *window
+	far       func()       // called for each request beyond nearRequests
+	sent      chan *future // requests without a response, in order
 	responses chan raft.AppendFuture
 	closed    chan struct{}
 	closing   sync.Once
@@ -22,30 +24,44 @@ type Pipeline struct {
 }
 
 // NewPipeline returns a pipeline on a connection that a Server serves at the other end. timeout
-// bounds the sending of a request, and the wait for the next response while there are requests.
-func NewPipeline(c net.Conn, timeout time.Duration) *Pipeline {
+// bounds the sending of a request, and the wait for the next response while there are requests. The
+// pipeline calls far for each request that it sends before the responses to two earlier ones.
+func NewPipeline(c net.Conn, timeout time.Duration, far func()) *Pipeline {
 	p := &Pipeline{
-		conn: newFramed(c), timeout: timeout,
-		sent: make(chan *future), responses: make(chan raft.AppendFuture), closed: make(chan struct{}),
+		conn: newFramed(c), timeout: timeout, window: newWindow(), far: far,
+		sent: make(chan *future, farRequests), responses: make(chan raft.AppendFuture), closed: make(chan struct{}),
 	}
 	p.receiving.Go(p.receive)
 	return p
 }
 
-// AppendEntries implements raft.AppendPipeline. Only one goroutine may call it at a time. After an
-// error the pipeline is of no further use.
+// AppendEntries implements raft.AppendPipeline. It returns when the next request may be sent. Only
+// one goroutine may call it at a time. After an error the pipeline is of no further use.
 func (p *Pipeline) AppendEntries(req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
-	f := &future{start: time.Now(), req: req, resp: resp, done: make(chan struct{})}
+	f := &future{req: req, resp: resp, done: make(chan struct{})}
+	for _, e := range req.Entries {
+		f.bytes += len(e.Data) + len(e.Extensions)
+	}
+	if !p.window.begin(f, p.closed) {
+		return nil, raft.ErrPipelineShutdown
+	}
 	if err := p.conn.write(p.timeout, func(b []byte) []byte { return appendRequest(b, req) }); err != nil {
 		p.end()
 		return nil, err
 	}
 	select {
-	case p.sent <- f:
-		return f, nil
+	case p.sent <- f: // has room
 	case <-p.closed:
 		return nil, raft.ErrPipelineShutdown
 	}
+	far, ok := p.window.await(f.start, p.closed)
+	if !ok {
+		return nil, raft.ErrPipelineShutdown
+	}
+	if far {
+		p.far()
+	}
+	return f, nil
 }
 
 // Consumer implements raft.AppendPipeline.
@@ -78,6 +94,7 @@ func (p *Pipeline) receive() {
 			} else {
 				f.err = broken
 			}
+			p.window.end(f, time.Now())
 			close(f.done)
 			select {
 			case p.responses <- f:
@@ -111,6 +128,8 @@ type future struct {
 	start time.Time
 	req   *raft.AppendEntriesRequest
 	resp  *raft.AppendEntriesResponse
+	bytes int  // of the entries
+	alone bool // when it was sent, it was the only one on the way
 	done  chan struct{}
 	err   error // readable once done is closed
 }

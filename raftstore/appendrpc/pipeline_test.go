@@ -59,7 +59,7 @@ func (s *server) dial(t *testing.T) net.Conn {
 
 func (s *server) pipeline(t *testing.T, timeout time.Duration) *Pipeline {
 	t.Helper()
-	p := NewPipeline(s.dial(t), timeout)
+	p := NewPipeline(s.dial(t), timeout, func() {})
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
@@ -183,7 +183,7 @@ func TestCloseOfAPipelineInUse(t *testing.T) {
 func TestCloseOfAnIdleServer(t *testing.T) {
 	s := newServer(t)
 	conn := s.dial(t)
-	p := NewPipeline(conn, 10*time.Second)
+	p := NewPipeline(conn, 10*time.Second, func() {})
 	defer p.Close()
 	if _, err := p.AppendEntries(request(1), new(raft.AppendEntriesResponse)); err != nil {
 		t.Fatal(err)

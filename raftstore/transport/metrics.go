@@ -32,6 +32,7 @@ type metrics struct {
 	refused         prometheus.Counter
 	limits          *prometheus.CounterVec
 	earlyAppends    prometheus.Counter
+	farAppends      prometheus.Counter
 	pacedAppends    prometheus.Counter
 	sent            *prometheus.CounterVec
 
@@ -64,6 +65,10 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "quorate_raftstore_early_appends_total",
 			Help: "Appends sent to followers while this node as leader stored the same entries.",
 		}),
+		farAppends: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_far_appends_total",
+			Help: "Appends sent to distant followers before the responses to two earlier ones.",
+		}),
 		pacedAppends: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_paced_appends_total",
 			Help: "Appends to non-voters after which this node as leader paused, so that the next one has more entries.",
@@ -80,7 +85,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		m.limits.WithLabelValues(limit)
 	}
 	if reg != nil {
-		reg.MustRegister(m.open, m.handshakes, m.memberAddresses, m.refused, m.limits, m.earlyAppends, m.pacedAppends, m.sent)
+		reg.MustRegister(m.open, m.handshakes, m.memberAddresses, m.refused, m.limits, m.earlyAppends, m.farAppends, m.pacedAppends, m.sent)
 	}
 	return m
 }

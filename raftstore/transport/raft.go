@@ -196,7 +196,7 @@ func (t *Raft) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress) (r
 	c, err := t.stream.dial(string(target), protocolAppends, t.timeout)
 	switch {
 	case err == nil:
-		return newPipeline(appendrpc.NewPipeline(c, t.timeout), t, id), nil
+		return newPipeline(appendrpc.NewPipeline(c, t.timeout, t.mux.metrics.farAppends.Inc), t, id), nil
 	case !errors.Is(err, direct.ErrNotOffered):
 		return nil, err
 	}
