@@ -21,6 +21,13 @@ type followed struct {
 	users map[string][]string // by namespace; guarded by mu
 }
 
+// usersOf returns for whom collections of a namespace are watched, sorted.
+func (f *followed) usersOf(namespace string) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(slices.Values(f.users[namespace]))
+}
+
 func (f *followed) WatchFor(user string, p state.Prefix, after uint64) (*history.Cursor, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,20 +60,22 @@ func TestWatchesAreTheirSenders(t *testing.T) {
 			if begin == "&resourceVersion=%s" {
 				begin = fmt.Sprintf(begin, at)
 			}
+			senders := [][]string{nil, {ann}, {ann, "Impersonate-User: joe", "Impersonate-Group: system:masters"}}
 			var streams []*stream
-			for _, headers := range [][]string{nil, {ann}, {ann, "Impersonate-User: joe", "Impersonate-Group: system:masters"}} {
+			for _, headers := range senders {
 				streams = append(streams, open(t, s, path+"?watch=1"+begin, headers...))
 			}
+			// A response has begun before its watch has: one that begins without objects, after the
+			// latest change, might begin after the next one.
+			s.Eventually("all watches have begun", func() bool { return len(store.usersOf(name)) >= len(senders) })
 			check(t, s.Do("POST", path, kind.object), want{code: 200})
 			for _, w := range streams {
-				for event := ""; event != "ADDED x"; { // so it has begun
+				for event := ""; event != "ADDED x"; {
 					event, _ = w.next()
 				}
 				w.cancel()
 			}
-			store.mu.Lock()
-			got := slices.Sorted(slices.Values(store.users[name]))
-			store.mu.Unlock()
+			got := store.usersOf(name)
 			if want := []string{"admin", "ann", "ann"}; !slices.Equal(got, want) {
 				t.Errorf("%s%s: watched for %q, want %q", kind.plural, begin, got, want)
 			}
