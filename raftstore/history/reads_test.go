@@ -132,25 +132,14 @@ func TestFailedReadIsNotShared(t *testing.T) {
 			}
 			return ctx.Err()
 		}
-		errs := make(chan error, 2)
-		var got []uint64
-		go func() {
-			_, err := h.Watch(state.ResourcePrefix("pods"), 0).Ready(first)
-			errs <- err
-		}()
-		synctest.Wait()
-		go func() {
-			events, err := h.Watch(state.ResourcePrefix("pods"), 0).Next(t.Context())
-			got = indexes(events)
-			errs <- err
-		}()
-		synctest.Wait()
+		one := next(first, h.Watch(state.ResourcePrefix("pods"), 0))
+		other := next(t.Context(), h.Watch(state.ResourcePrefix("pods"), 0))
 		leave()
-		if err := <-errs; !errors.Is(err, context.Canceled) {
-			t.Errorf("the first got %v", err)
+		if o := <-one; !errors.Is(o.err, context.Canceled) {
+			t.Errorf("the first got %v", o.err)
 		}
-		if err := <-errs; err != nil || !slices.Equal(got, []uint64{2, 3, 5, 6, 8, 9}) {
-			t.Errorf("the second got %v, %v", got, err)
+		if o := <-other; o.err != nil || !slices.Equal(indexes(o.events), []uint64{2, 3, 5, 6, 8, 9}) {
+			t.Errorf("the second got %v, %v", indexes(o.events), o.err)
 		}
 	})
 }
