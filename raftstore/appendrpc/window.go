@@ -13,13 +13,10 @@ const (
 	// farRequests bounds the requests on the way to a distant follower, and farBytes their entries.
 	farRequests = 64
 	farBytes    = 8 << 20
-	// spacing is the least time between the requests beyond nearRequests. There are none unless base
-	// is several times as long, since with two requests entries wait for half of it at most.
+	// spacing is the least time between the requests beyond nearRequests. There are none unless
+	// base is at least farBase, since with two requests entries wait for half of base at most.
 	spacing = 4 * time.Millisecond
 	farBase = 4 * spacing
-	// slack is the least increase of the response time that is taken for a queue at the follower; a
-	// quarter of the response time is, too.
-	slack = 2 * time.Millisecond
 	// baseTime is how long the response time of a request that was alone on the way counts.
 	baseTime = 10 * time.Second
 )
@@ -79,7 +76,7 @@ func (w *window) end(f *future, now time.Time) {
 	case f.alone:
 	case w.base < farBase:
 		w.limit = nearRequests
-	case took <= w.base+max(slack, w.base/4):
+	case took <= w.base+w.base/4: // more is a queue at the follower
 		w.limit = min(w.limit+1, farRequests)
 	default:
 		w.limit = max(w.limit/2, nearRequests)
@@ -93,8 +90,8 @@ func (w *window) end(f *future, now time.Time) {
 
 func (w *window) stale(now time.Time) bool { return w.baseAt.IsZero() || now.Sub(w.baseAt) >= baseTime }
 
-// await waits after a request was sent until the next one may be. far reports whether there are more
-// than nearRequests then. It returns false if closed is closed first.
+// await waits after a request was sent until the next one may be. far reports whether there are
+// more than nearRequests then. It returns false if closed is closed first.
 func (w *window) await(sent time.Time, closed <-chan struct{}) (far, ok bool) {
 	wait, far := w.wait(sent, time.Now())
 	if wait <= 0 {

@@ -52,9 +52,9 @@ func (l *link) run(t *testing.T, length time.Duration) (count, most int) {
 	return count, most
 }
 
-// TestWindow checks how many requests are on the way to followers at several distances, with several
-// disks: as many as the round trip has room for, and no more than two at a follower that is slow
-// itself.
+// TestWindow checks how many requests are on the way to followers at several distances, with
+// several disks: as many as the round trip has room for, and no more than two at a follower that is
+// slow itself.
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond

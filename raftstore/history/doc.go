@@ -37,8 +37,8 @@
 //
 // A read of the log is of all events of a resource, and kept for a while: cursors that read it
 // together, as after a restart, share each read (sharedReads), and filter it as they filter the
-// events in memory. Few cursors read at the same time; for the others, the users to whom they belong
-// take turns (turns).
+// events in memory. Few cursors read at the same time; for the others, the users to whom they
+// belong take turns (turns).
 //
 // The Applier calls Begin, Append and Reset, one at a time; each cursor is used by one goroutine;
 // everything else is safe for concurrent use. The package starts no goroutines.

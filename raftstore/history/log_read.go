@@ -38,7 +38,8 @@ func (c *Cursor) readLog(ctx context.Context) ([]*Event, error) {
 
 // logRead returns a read of the log that is done and includes the position: that of another cursor,
 // or else one that it makes when it is the turn of the cursor's owner. Only running reads are
-// waited for, not those that wait for a turn, because that turn may be of an owner with many others.
+// waited for, not those that wait for a turn, because that turn may be of an owner with many
+// others.
 func (c *Cursor) logRead(ctx context.Context) (*logRead, error) {
 	h, resource := c.hub, c.prefix.Resource()
 	read := h.reads.find(resource, c.position)
@@ -56,9 +57,9 @@ func (c *Cursor) logRead(ctx context.Context) (*logRead, error) {
 	return read, read.await(ctx, h.closed)
 }
 
-// makeRead reads the events of all of the cursor's resource after its position from the log on disk,
-// for all who wait for the read, and ends the turn. The read fails if there is an error, if the log
-// panics, or if the events are in memory meanwhile.
+// makeRead reads the events of all of the cursor's resource after its position from the log on
+// disk, for all who wait for the read, and ends the turn. The read fails if there is an error, if
+// the log panics, or if the events are in memory meanwhile.
 func (c *Cursor) makeRead(ctx context.Context, read *logRead) error {
 	h := c.hub
 	var events []*Event

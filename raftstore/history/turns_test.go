@@ -6,50 +6,71 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"quorate/raftstore/state"
 )
 
+// oneAtATime is a hub over a log that one cursor reads at a time, each when the test lets it.
+type oneAtATime struct {
+	*Hub
+	t       *testing.T
+	log     *fakeLog
+	metric  func(string) float64
+	proceed chan struct{}
+	readers sync.WaitGroup
+
+	mu   sync.Mutex
+	done []string // owners of the cursors that have read, in order; guarded by mu
+}
+
+func newOneAtATime(t *testing.T, events uint64) *oneAtATime {
+	h := &oneAtATime{t: t, proceed: make(chan struct{})}
+	h.Hub, h.log, _, h.metric = logOnly(t, events, Config{MaxLogReads: 1})
+	h.log.hook = func(context.Context) error { <-h.proceed; return nil }
+	return h
+}
+
+// read lets a cursor of an owner read from a position.
+func (h *oneAtATime) read(owner string, position uint64) {
+	c := h.WatchFor(owner, state.ResourcePrefix("pods"), position)
+	h.readers.Go(func() {
+		if _, err := c.Ready(h.t.Context()); err != nil {
+			h.t.Error(err)
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.done = append(h.done, owner)
+	})
+	synctest.Wait()
+}
+
+// serve lets the next cursors read, one after the other.
+func (h *oneAtATime) serve(count int) {
+	for range count {
+		h.proceed <- struct{}{}
+		synctest.Wait()
+	}
+}
+
 // TestOwnersTakeTurns lets one user have many watches at different positions in the log. A watch of
 // another user, and one of the node itself, come later and wait for one of their reads each.
 func TestOwnersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, log, _, metric := logOnly(t, 600, Config{MaxLogReads: 1})
-		proceed := make(chan struct{})
-		log.hook = func(context.Context) error { <-proceed; return nil }
-		var mu sync.Mutex
-		var order []string // of owners
-		var group sync.WaitGroup
-		read := func(owner string, position uint64) {
-			c := h.WatchFor(owner, state.ResourcePrefix("pods"), position)
-			group.Go(func() {
-				if _, err := c.Ready(t.Context()); err != nil {
-					t.Error(err)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				order = append(order, owner)
-			})
-			synctest.Wait()
-		}
+		h := newOneAtATime(t, 600)
 		for i := range uint64(20) {
-			read("greedy", 20*i) // a read reaches over 15
+			h.read("greedy", 20*i) // a read reaches over 15
 		}
-		read("ann", 450)
-		read("", 500)
-		if n := metric("log_reads_queued"); n != 21 {
+		h.read("ann", 450)
+		h.read("", 500)
+		if n := h.metric("log_reads_queued"); n != 21 {
 			t.Errorf("%v cursors wait, want 21", n)
 		}
-		for range 22 {
-			proceed <- struct{}{}
-			synctest.Wait()
-		}
-		group.Wait()
-		if want := []string{"greedy", "greedy", "ann", "", "greedy", "greedy"}; !slices.Equal(order[:len(want)], want) {
-			t.Errorf("the turns were of %q, want %q and so on", order, want)
+		h.serve(22)
+		h.readers.Wait()
+		if want := []string{"greedy", "greedy", "ann", "", "greedy", "greedy"}; !slices.Equal(h.done[:len(want)], want) {
+			t.Errorf("the turns were of %q, want %q and so on", h.done, want)
 		}
 		if len(h.turns.queues) != 0 || h.turns.waiting.Len() != 0 {
 			t.Error("owners without waiting cursors are kept")
@@ -58,44 +79,23 @@ func TestOwnersTakeTurns(t *testing.T) {
 }
 
 // TestWaitForATurnIsNobodyElses: a cursor does not wait for a read that another user's cursor has
-// yet to begin, although both are at the same position; and a read that was made while it waited for
-// its turn serves it too.
+// yet to begin, although both are at the same position; and a read that was made while it waited
+// for its turn serves it too.
 func TestWaitForATurnIsNobodyElses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, log, _, metric := logOnly(t, 300, Config{MaxLogReads: 1})
-		proceed := make(chan struct{})
-		log.hook = func(context.Context) error { <-proceed; return nil }
-		var ann atomic.Bool
-		var group sync.WaitGroup
-		read := func(owner string, position uint64) {
-			c := h.WatchFor(owner, state.ResourcePrefix("pods"), position)
-			group.Go(func() {
-				if _, err := c.Ready(t.Context()); err != nil {
-					t.Error(err)
-				}
-				if owner == "ann" {
-					ann.Store(true)
-				}
-			})
-			synctest.Wait()
-		}
+		h := newOneAtATime(t, 300)
 		for i := range uint64(10) {
-			read("greedy", 30*i)
+			h.read("greedy", 30*i)
 		}
-		read("ann", 270) // where the last of greedy's begins
-		proceed <- struct{}{}
-		synctest.Wait()
-		proceed <- struct{}{}
-		synctest.Wait()
-		proceed <- struct{}{}
-		synctest.Wait()
-		if !ann.Load() {
+		h.read("ann", 270) // where the last of greedy's begins
+		h.serve(3)
+		if !slices.Contains(h.done, "ann") {
 			t.Error("ann waits for another user's turns")
 		}
-		close(proceed)
-		group.Wait()
-		if log.reads != 10 || metric("log_reads_shared_total") != 1 {
-			t.Errorf("%d reads and %v shared, want 10 and 1", log.reads, metric("log_reads_shared_total"))
+		close(h.proceed)
+		h.readers.Wait()
+		if shared := h.metric("log_reads_shared_total"); h.log.reads != 10 || shared != 1 {
+			t.Errorf("%d reads and %v shared, want 10 and 1", h.log.reads, shared)
 		}
 	})
 }
