@@ -62,7 +62,7 @@ func newFixedHeaders() fixedHeaders {
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	trimSlash(r)
-	x := &exchange{ResponseWriter: w, series: h.unrouted}
+	x := &exchange{ResponseWriter: w, handler: h, series: h.unrouted}
 	x.call = route.Call{
 		W: x, R: r, Now: time.Now(), Authorizer: h.access, Bodies: h.bodies, Decodings: h.decodings,
 		Encoded: h.encoded, Answers: h.answers, Kept: &h.kept, Faults: h, Statuses: h.statuses,
@@ -83,7 +83,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if x.call.Next != nil {
-		later = h.runNext(x)
+		later = x.runNext()
 	}
 }
 

@@ -15,9 +15,10 @@ import (
 // exchange is one request with its response: a writer that records the code and the bytes sent.
 type exchange struct {
 	http.ResponseWriter
-	call   route.Call
-	series *route.Series
-	held   budget.Holding
+	handler *handler
+	call    route.Call
+	series  *route.Series
+	held    budget.Holding
 
 	code  int // 0 until the header is sent
 	bytes int64
@@ -92,21 +93,24 @@ func (x *exchange) Count(bytes int64) { x.bytes += bytes }
 
 // runNext runs what is left to do for a call: after ServeHTTP has returned, and in as many runs as
 // it takes, if the request came over HTTP/2; or else at once, in one run.
-func (h *handler) runNext(x *exchange) (later bool) {
-	w, later := x.ResponseWriter.(interface{ Then(next func() bool) })
+func (x *exchange) runNext() (later bool) {
+	w, later := x.ResponseWriter.(interface{ Then(next h2.Continuation) })
 	if !later {
-		x.call.Next()
+		x.call.Next.Follow()
 		return false
 	}
-	w.Then(func() (done bool) {
-		paused := false
-		defer func() {
-			if !paused {
-				h.finish(x, recover())
-			}
-		}()
-		paused = !x.call.Next()
-		return !paused
-	})
+	w.Then(x)
 	return true
+}
+
+// Continue implements h2.Continuation.
+func (x *exchange) Continue() (done bool) {
+	paused := false
+	defer func() {
+		if !paused {
+			x.handler.finish(x, recover())
+		}
+	}()
+	paused = !x.call.Next.Follow()
+	return !paused
 }

@@ -54,7 +54,7 @@ func (r *resource) watch(c *route.Call) error {
 		return err
 	}
 	opts.selector = held
-	c.Next, err = r.streams.Begin(c.R.Context(), c.W, watch.Options{
+	stream, err := r.streams.Begin(c.R.Context(), c.W, watch.Options{
 		Projection: watch.Projection{Kind: kind, Form: as.form, Encoder: encoder, Table: head, Selector: opts.selector},
 		MarkRow:    markRow,
 		Sender:     watch.Sender{User: c.Sender, Address: c.R.RemoteAddr},
@@ -68,14 +68,18 @@ func (r *resource) watch(c *route.Call) error {
 			defer c.Forget()
 			return r.watchStart(ctx, c, opts)
 		},
-		Started:       c.Seat.Leave,
-		Ended:         drop,
-		InternalError: func(err error) { c.Faults.InternalError(c, err) },
+		Started: c.Seat.Leave,
+		Ended:   drop,
+		Faults:  c,
 	})
 	if err != nil {
 		drop()
+		return err
 	}
-	return err
+	if stream != nil {
+		c.Next = stream
+	}
+	return nil
 }
 
 func (r *resource) watchOptions(c *route.Call) (*watchOptions, error) {

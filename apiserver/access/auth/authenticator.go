@@ -94,7 +94,7 @@ func (a *Authenticator) token(token string, now time.Time) (Credential, error) {
 		return Credential{}, limit.Reached(limit.TokenSize, ErrUnauthenticated)
 	}
 	if known, ok := a.static.token(token); ok {
-		return Credential{User: known.user, Withdrawn: known.withdrawn}, nil
+		return Credential{User: known.user, Withdrawn: &known.withdrawn}, nil
 	}
 	if known, ok := (*a.verified.Load())[token]; ok && now.Before(known.expires) {
 		return Credential{User: known.user, Expires: known.expires}, nil

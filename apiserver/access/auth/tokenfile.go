@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"quorate/apiserver/access/reload"
+	"quorate/apiserver/wire/cancel"
 )
 
 // tokenFile holds the static tokens of the last version of a file that was read without an error.
@@ -25,13 +26,12 @@ type tokenFile struct {
 // user.
 type staticToken struct {
 	user      *User
-	withdrawn context.Context // ends when the token is removed
-	withdraw  context.CancelFunc
+	withdrawn cancel.Context // ends when the token is removed
 }
 
 func newStaticToken(u *User) *staticToken {
 	t := &staticToken{user: u}
-	t.withdrawn, t.withdraw = context.WithCancel(context.Background())
+	t.withdrawn.Init(context.Background())
 	return t
 }
 
@@ -109,7 +109,7 @@ func (f *tokenFile) replace(users map[string]*User) {
 	f.tokens.Store(&tokens)
 	for token, t := range old {
 		if tokens[token] != t {
-			t.withdraw()
+			t.withdrawn.Cancel(nil)
 		}
 	}
 }

@@ -51,9 +51,8 @@ type Call struct {
 	// Statuses encodes a Status in any form.
 	Statuses *negotiate.Statuses
 
-	// Next is what is left to do after the endpoint has served the call, nil for nothing: the changes
-	// of a watch. If it returns false, it will ask for its next run by itself (response.Resume of h2).
-	Next func() (done bool)
+	// Next is what is left to do after the endpoint has served the call, nil for nothing.
+	Next Follower
 
 	// Recording keeps the bodies for the audit log; nil unless its policy asks for them.
 	Recording *audit.Recording
@@ -76,11 +75,21 @@ type Call struct {
 	length     [1]string // Content-Length header, to avoid an allocation
 }
 
+// Follower sends the changes of a watch.
+type Follower interface {
+	// Follow returns true at the end of the watch. If it returns false, it will have itself called
+	// again (response.Resume of h2).
+	Follow() (done bool)
+}
+
 // Faults records internal errors of the server.
 type Faults interface {
 	// InternalError logs and counts an error of a call that does not map to a Status.
 	InternalError(c *Call, err error)
 }
+
+// InternalError logs and counts an error that does not map to a Status.
+func (c *Call) InternalError(err error) { c.Faults.InternalError(c, err) }
 
 // Query returns the parsed query. The parameters that can be read depend on the endpoint's verb.
 func (c *Call) Query() Query {

@@ -5,10 +5,13 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+
+	"quorate/apiserver/access/auth"
 )
 
 const (
-	// maxKeptBytes is the length to which Forget truncates the values that it keeps.
+	// maxKeptBytes is the length to which Forget truncates the values that it keeps, and the length
+	// of a RequestURI from which on it copies the parts that it keeps.
 	maxKeptBytes = 256
 	// maxKeptHeaders is how many different headers are shared.
 	maxKeptHeaders = 256
@@ -21,9 +24,12 @@ var keptFields = [...]string{"User-Agent", "X-Forwarded-For"}
 // X-Forwarded-For, which it truncates to maxKeptBytes. A watch calls it once it has started, so
 // that it does not keep its request in memory.
 func (c *Call) Forget() {
-	c.query, c.match = nil, match{}
-	u := c.R.URL
-	c.R.URL = &url.URL{Path: strings.Clone(u.Path)}
+	c.query, c.match, c.attributes = nil, match{}, auth.Attributes{}
+	path := c.R.URL.Path
+	if len(c.R.RequestURI) > maxKeptBytes { // they may all be parts of it
+		path, c.Namespace, c.Name = strings.Clone(path), strings.Clone(c.Namespace), strings.Clone(c.Name)
+	}
+	*c.R.URL = url.URL{Path: path}
 	c.R.RequestURI = ""
 	c.R.Header = c.Kept.of(c.R.Header)
 }

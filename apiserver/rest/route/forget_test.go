@@ -8,6 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
+
+	"quorate/apiserver/access/auth"
 )
 
 // TestForget: a call that forgets its request keeps what the log of requests needs, and no more.
@@ -26,6 +29,27 @@ func TestForget(t *testing.T) {
 	}
 	if c.R.URL.Path != "/api/v1/pods" || len(c.R.Header) != 1 || len(c.R.Header.Get("User-Agent")) != maxKeptBytes {
 		t.Errorf("kept: path %q, header %q", c.R.URL.Path, c.R.Header)
+	}
+}
+
+// TestForgetsItsURI: nothing that a call keeps refers to a long query, of which parts of the path
+// are a part.
+func TestForgetsItsURI(t *testing.T) {
+	t.Parallel()
+	uri := "/api/v1/namespaces/space/pods/name?labelSelector=" + strings.Repeat("a", 10_000)
+	r := httptest.NewRequest("GET", uri, nil)
+	uri = r.RequestURI
+	c := &Call{R: r, Kept: new(KeptHeaders), Namespace: uri[19:24], Name: uri[30:34]}
+	c.attributes = auth.Attributes{Namespace: c.Namespace, Name: c.Name}
+	c.Forget()
+	if c.R.URL.Path != "/api/v1/namespaces/space/pods/name" || c.Namespace != "space" || c.Name != "name" {
+		t.Errorf("kept: path %q, namespace %q, name %q", c.R.URL.Path, c.Namespace, c.Name)
+	}
+	begin := uintptr(unsafe.Pointer(unsafe.StringData(uri)))
+	for _, s := range []string{c.R.URL.Path, c.Namespace, c.Name, c.attributes.Namespace, c.attributes.Name, c.R.URL.RawQuery, c.R.RequestURI} {
+		if at := uintptr(unsafe.Pointer(unsafe.StringData(s))); s != "" && at >= begin && at < begin+uintptr(len(uri)) {
+			t.Errorf("%q is part of the URI", s)
+		}
 	}
 }
 

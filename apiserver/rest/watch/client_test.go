@@ -136,7 +136,7 @@ func (b *harness) open(w http.ResponseWriter, prefix state.Prefix, opts Options)
 		opts.Timeout = time.Hour
 	}
 	opts.Header = func() error { return nil }
-	opts.InternalError = func(err error) { b.t.Errorf("internal error: %v", err) }
+	opts.Faults = faults(func(err error) { b.t.Errorf("internal error: %v", err) })
 	after := b.index
 	opts.Start = func(context.Context) (Start, error) {
 		return Start{After: after, Changes: b.hub.Watch(prefix, after)}, nil

@@ -54,7 +54,7 @@ func serve(t *testing.T, opts Options, start func(ctx context.Context) (Start, e
 		}
 	}
 	opts.Kind = &schema.Kind{Identity: schema.Identity{Kind: "Pod", APIVersion: "v1"}}
-	opts.Header, opts.Start, opts.InternalError = func() error { return nil }, start, func(err error) { t.Errorf("internal error: %v", err) }
+	opts.Header, opts.Start, opts.Faults = func() error { return nil }, start, faults(func(err error) { t.Errorf("internal error: %v", err) })
 	ctx, cancel := context.WithCancel(t.Context())
 	s.cancel = cancel
 	go func() { s.done <- s.streams.serve(ctx, &line{header: http.Header{}, out: &s.out}, opts) }()

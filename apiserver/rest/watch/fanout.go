@@ -18,7 +18,7 @@ type enqueuer interface {
 	Pending() bool
 	// Connection identifies the connection of the response.
 	Connection() any
-	// Resume makes the follow function of the stream run again.
+	// Resume makes Follow of the stream run again.
 	Resume()
 }
 
@@ -63,7 +63,7 @@ type fanout struct {
 	batches batches // encoded during the current pass
 }
 
-// subscriber is the membership of one stream in a fan-out. While the subscriber is in
+// subscriber is the membership of one stream in a fan-out, which is nil for none. While the subscriber is in
 // fanout.parked, its stream has no goroutine, and the dispatcher uses the stream, cursor and
 // response under fanout.mu; otherwise only the goroutine of the stream does.
 type subscriber struct {
@@ -87,8 +87,8 @@ var errParked = errors.New("the stream is parked")
 // not return changes that a dispatcher has enqueued. If the error is errParked, the goroutine must
 // end.
 func (st *Stream) next(ctx context.Context) ([]*history.Event, error) {
-	s, changes := st.following.subscriber, st.following.changes
-	if s == nil {
+	s, changes := &st.following.subscriber, st.following.changes
+	if s.fanout == nil {
 		return changes.Next(ctx)
 	}
 	for {
@@ -146,6 +146,9 @@ func (s *subscriber) interruptAt(due time.Time) {
 	}
 	s.timer.Reset(time.Until(due))
 }
+
+// ContextEnded implements cancel.Target.
+func (s *subscriber) ContextEnded(context.Context) { s.interrupt() }
 
 // interrupt resumes the stream if it is parked, for instance because its context has ended.
 func (s *subscriber) interrupt() {
@@ -304,12 +307,9 @@ type fanoutKey struct {
 	resource   string
 }
 
-// join makes a stream a member of its fan-out, until leave, and returns its subscriber, which is
-// nil if the response is no enqueuer.
-func (all *fanouts) join(st *Stream, changes *history.Cursor) *subscriber {
-	if st.enqueuer == nil {
-		return nil
-	}
+// join sets s to the membership of a stream in its fan-out, which lasts until leave. The response
+// must be an enqueuer.
+func (all *fanouts) join(s *subscriber, st *Stream, changes *history.Cursor) {
 	key := fanoutKey{st.enqueuer.Connection(), changes.Resource()}
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -320,9 +320,8 @@ func (all *fanouts) join(st *Stream, changes *history.Cursor) *subscriber {
 		all.open[key] = f
 	}
 	f.members++
-	s := &subscriber{fanout: f, stream: st, changes: changes, interest: interestOf(st, changes), index: -1}
+	*s = subscriber{fanout: f, stream: st, changes: changes, interest: interestOf(st, changes), index: -1}
 	f.listener.Add(s.interest)
-	return s
 }
 
 // leave ends a membership. The stream is not parked.

@@ -41,7 +41,7 @@ func TestSubscribersSeeEveryChangeOnce(t *testing.T) {
 					Start: func(context.Context) (Start, error) {
 						return Start{After: after, Changes: hub.Watch(all(), after)}, nil
 					},
-					InternalError: func(err error) { t.Errorf("internal error: %v", err) },
+					Faults: faults(func(err error) { t.Errorf("internal error: %v", err) }),
 				})
 				cancel()
 				if err != nil || p.after < p.until {

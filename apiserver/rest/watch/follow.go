@@ -14,36 +14,41 @@ type following struct {
 	changes    *history.Cursor
 	exists     context.Context // ends with the context of the stream and with the collection
 	release    func()          // releases exists
-	subscriber *subscriber     // nil if the response is no enqueuer
-	unlisten   func() bool     // stops waiting for the end of exists; nil if there is no subscriber
+	subscriber subscriber      // of no fan-out if the response is no enqueuer
+	ending     cancel.Wait     // for the end of exists, if there is a fan-out
 	bookmarkAt time.Time       // when the next bookmark is due, if the stream takes them
 }
 
-// beginFollowing makes the stream ready for follow.
+// beginFollowing makes the stream ready for Follow.
 func (st *Stream) beginFollowing(changes *history.Cursor) {
 	f := &st.following
 	f.changes, f.bookmarkAt = changes, time.Now().Add(bookmarkEvery)
 	f.exists, f.release = st.opts.End.bound(&st.ctx)
-	if f.subscriber = st.streams.fanouts.join(st, changes); f.subscriber != nil {
-		f.unlisten = cancel.AfterFunc(f.exists, f.subscriber.interrupt)
+	if st.enqueuer != nil {
+		st.streams.fanouts.join(&f.subscriber, st, changes)
+		f.ending.Begin(f.exists, &f.subscriber)
 	}
 }
 
 // endFollowing releases what beginFollowing has made, if anything.
 func (st *Stream) endFollowing() {
 	f := &st.following
-	if f.subscriber != nil {
-		f.unlisten()
-		st.streams.fanouts.leave(f.subscriber)
+	if f.subscriber.fanout != nil {
+		f.ending.Stop()
+		st.streams.fanouts.leave(&f.subscriber)
 	}
 	if f.release != nil {
 		f.release()
 	}
 }
 
-// follow sends changes until the stream ends. It returns false if the stream is parked instead:
-// then it no longer uses the stream, whose next goroutine may already run.
-func (st *Stream) follow() (done bool) {
+// Follow sends the changes after the initial objects until the client disconnects or does not read,
+// the timeout or the credential expires, the credential is withdrawn, the server drains, the End is
+// reached, history closes or an error occurs, which it sends as the last event.
+//
+// It returns false if the stream is idle and needs no goroutine. The stream then calls Resume of
+// the response, which may be before Follow has returned, to have Follow called again.
+func (st *Stream) Follow() (done bool) {
 	parked := false
 	defer func() {
 		if !parked {
@@ -83,9 +88,6 @@ func (st *Stream) sendChanges() error {
 // sendUnsent sends the changes that could not be enqueued while the stream was parked, also if it
 // has to end now: its last bookmark says that it has sent them.
 func (st *Stream) sendUnsent() error {
-	if st.following.subscriber == nil {
-		return nil
-	}
 	events := st.following.subscriber.takeUnsent()
 	if len(events) == 0 {
 		return nil // and what was enqueued last stays noted as such until the client has read it

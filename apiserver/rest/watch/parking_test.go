@@ -115,7 +115,8 @@ func TestParkingMeetsTheEnd(t *testing.T) {
 		b.open(p, all(), Options{}) // the dispatcher
 		synctest.Wait()
 		st := &Stream{streams: b.streams, enqueuer: p}
-		s := b.streams.fanouts.join(st, b.hub.Watch(all(), 0))
+		s := &st.following.subscriber
+		b.streams.fanouts.join(s, st, b.hub.Watch(all(), 0))
 		defer b.streams.fanouts.leave(s)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -9,7 +9,7 @@ import (
 // errPlanned is what fake clients panic with. It ends their stream, as in package h2.
 var errPlanned = errors.New("planned")
 
-// resumable is the part of a fake enqueuer that runs the follow function of its stream, as package
+// resumable is the part of a fake enqueuer that runs Follow of its stream, as package
 // h2 does.
 type resumable struct{ run func() }
 
@@ -18,10 +18,15 @@ func (r *resumable) runs(run func()) { r.run = run }
 // Resume implements enqueuer.
 func (r *resumable) Resume() { go r.run() }
 
+// faults is a function as Faults.
+type faults func(err error)
+
+func (f faults) InternalError(err error) { f(err) }
+
 // serve runs a stream until its end.
 func (s *Streams) serve(ctx context.Context, w http.ResponseWriter, opts Options) error {
-	follow, err := s.Begin(ctx, w, opts)
-	if follow == nil {
+	st, err := s.Begin(ctx, w, opts)
+	if st == nil {
 		return err
 	}
 	done := make(chan struct{})
@@ -34,7 +39,7 @@ func (s *Streams) serve(ctx context.Context, w http.ResponseWriter, opts Options
 				panic(reason)
 			}
 		}()
-		if follow() {
+		if st.Follow() {
 			close(done)
 		}
 	}

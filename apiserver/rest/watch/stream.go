@@ -60,9 +60,12 @@ type Options struct {
 	Started func()
 	// Ended, if not nil, is called when a stream that was not refused has ended.
 	Ended func()
-	// InternalError is called with errors that do not map to a Status.
-	InternalError func(err error)
+	// Faults records errors that do not map to a Status.
+	Faults Faults
 }
+
+// Faults records internal errors of a stream.
+type Faults interface{ InternalError(err error) }
 
 // validFor returns the shorter one of the timeout and the time for which the credential is valid.
 func (o *Options) validFor() time.Duration {
@@ -81,9 +84,9 @@ type Stream struct {
 	enqueuer   enqueuer // nil if w is none
 	opts       Options
 	ctx        cancel.Context // ends when the stream has to
-	left       func() bool    // stops waiting for the end of the request
+	left       cancel.Wait    // for the end of the request
 	expiry     *time.Timer
-	withdrawal func() bool  // stops waiting for the withdrawal of the credential; nil if it can't be
+	withdrawal cancel.Wait  // for the withdrawal of the credential
 	writing    atomic.Int64 // tick of the current write or the last enqueue; 0 after a write
 	sent       int          // events
 	enqueued   int64        // bytes
@@ -94,15 +97,22 @@ type Stream struct {
 	failed  error // an object could not be converted or encoded; it ends the stream
 }
 
-// Begin sends the initial objects of a stream. follow then sends the changes, until the client
-// disconnects or does not read, the timeout or the credential expires, the credential is withdrawn,
-// the server drains, the End is reached, history closes or an error occurs, which it sends as the
-// last event. It returns false if the stream is idle and needs no goroutine. The stream then calls
-// Resume of the response, which may be before follow has returned, to have follow called again.
-//
-// follow is nil if the stream has ended already. An error means that Begin has refused the stream
-// and has sent nothing.
-func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options) (follow func() (done bool), err error) {
+// leaver ends a stream with its request.
+type leaver Stream
+
+// ContextEnded implements cancel.Target.
+func (st *leaver) ContextEnded(ctx context.Context) { st.ctx.Cancel(ctx.Err()) }
+
+// withdrawer ends a stream whose credential is withdrawn.
+type withdrawer Stream
+
+// ContextEnded implements cancel.Target.
+func (st *withdrawer) ContextEnded(context.Context) { st.ctx.Cancel(errWithdrawn) }
+
+// Begin sends the initial objects of a stream, and returns it for Follow to send the changes. It
+// returns nil if the stream has ended already. An error means that Begin has refused the stream and
+// has sent nothing.
+func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options) (*Stream, error) {
 	if opts.Encoder == nil && opts.Form.Binary() {
 		opts.Encoder = protobufEncoder{opts.Kind}
 	}
@@ -111,7 +121,7 @@ func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options
 	if err := s.add(st); err != nil {
 		return nil, err
 	}
-	st.left = cancel.AfterFunc(ctx, func() { st.ctx.Cancel(ctx.Err()) })
+	st.left.Begin(ctx, (*leaver)(st))
 	follows := false
 	defer func() {
 		if !follows {
@@ -120,7 +130,7 @@ func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options
 	}()
 	st.expiry = time.AfterFunc(opts.validFor(), func() { st.ctx.Cancel(context.DeadlineExceeded) })
 	if w := opts.Credential.Withdrawn; w != nil {
-		st.withdrawal = cancel.AfterFunc(w, func() { st.ctx.Cancel(errWithdrawn) })
+		st.withdrawal.Begin(w, (*withdrawer)(st))
 	}
 	if err := opts.Header(); err != nil {
 		return nil, nil //nolint:nilerr // the client is gone, so no error can reach it
@@ -134,7 +144,7 @@ func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options
 	}
 	st.beginFollowing(changes)
 	follows = true
-	return st.follow, nil
+	return st, nil
 }
 
 // begin sends the initial objects. It returns the changes that follow; nil if the stream is to end,
@@ -168,12 +178,10 @@ func (st *Stream) end() {
 	if c, ok := st.w.(byteCounter); ok {
 		c.Count(st.enqueued)
 	}
-	if st.withdrawal != nil {
-		st.withdrawal()
-	}
+	st.withdrawal.Stop()
 	st.streams.remove(st)
 	st.expiry.Stop()
-	st.left()
+	st.left.Stop()
 	st.ctx.Cancel(nil)
 	if st.opts.Ended != nil {
 		st.opts.Ended()
@@ -249,7 +257,7 @@ func (st *Stream) event(e *history.Event) {
 func (st *Stream) fail(err error) {
 	failed, mapped := status.From(err, status.Subject{})
 	if !mapped {
-		st.opts.InternalError(err)
+		st.opts.Faults.InternalError(err)
 	}
 	st.failed = nil
 	st.sendStatus(&status.ForWatch(failed).Status)

@@ -64,7 +64,7 @@ func TestStuckStreamIsCut(t *testing.T) {
 				}
 				return Start{Initial: one, Changes: hub.Watch(state.ResourcePrefix("pods"), 0)}, nil
 			},
-			InternalError: func(error) {},
+			Faults: faults(func(error) {}),
 		})
 	}()
 	for !writing(s) {

@@ -19,16 +19,10 @@ import (
 type Context struct {
 	parent context.Context
 
-	mu      sync.Mutex
-	cause   error         // nil while the context has not ended
-	done    chan struct{} // nil until Done is called
-	pending *call         // what AfterFunc has registered
-}
-
-// call is a function to call at the end, in a list.
-type call struct {
-	f    func()
-	next *call
+	mu    sync.Mutex
+	cause error         // nil while the context has not ended
+	done  chan struct{} // nil until Done is called
+	waits *Wait         // the first of those that have begun
 }
 
 // Init sets the parent.
@@ -49,10 +43,11 @@ func (c *Context) Cancel(cause error) {
 	if c.done != nil {
 		close(c.done)
 	}
-	for p := c.pending; p != nil; p = p.next {
-		go p.f()
+	for c.waits != nil {
+		w := c.waits
+		c.remove(w)
+		go w.target.ContextEnded(c)
 	}
-	c.pending = nil
 }
 
 // Cause returns the reason for which the context has ended, or nil if it has not.
@@ -66,29 +61,15 @@ func (c *Context) Cause() error {
 // it returns is called before; that returns whether it has prevented the call. Package context uses
 // this method, too, for contexts that are derived from c.
 func (c *Context) AfterFunc(f func()) (stop func() bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cause != nil {
-		go f()
-		return func() bool { return false }
-	}
-	added := &call{f, c.pending}
-	c.pending = added
-	return func() bool { return c.remove(added) }
+	w := new(Wait)
+	w.Begin(c, function(f))
+	return w.Stop
 }
 
-// remove reports whether a call was still to come, and prevents it.
-func (c *Context) remove(which *call) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for at := &c.pending; *at != nil; at = &(*at).next {
-		if *at == which {
-			*at = which.next
-			return true
-		}
-	}
-	return false
-}
+// function is a function as a Target.
+type function func()
+
+func (f function) ContextEnded(context.Context) { f() }
 
 // Done implements context.Context.
 func (c *Context) Done() <-chan struct{} {
@@ -117,13 +98,3 @@ func (c *Context) Deadline() (time.Time, bool) { return c.parent.Deadline() }
 
 // Value implements context.Context.
 func (c *Context) Value(key any) any { return c.parent.Value(key) }
-
-// AfterFunc is context.AfterFunc, but allocates less for a context that has the method of Context.
-func AfterFunc(ctx context.Context, f func()) (stop func() bool) {
-	if c, ok := ctx.(interface {
-		AfterFunc(f func()) (stop func() bool)
-	}); ok {
-		return c.AfterFunc(f)
-	}
-	return context.AfterFunc(ctx, f)
-}

@@ -118,12 +118,12 @@ func TestHeaderIsNotKept(t *testing.T) {
 		if r.URL.Path == "/sent" {
 			_ = http.NewResponseController(w).Flush()
 		}
-		w.(*response).Then(func() bool {
+		w.(*response).Then(continuation(func() bool {
 			left <- len(w.Header())
 			w.Header().Set("X-Later", "2")
 			_, _ = w.Write([]byte("body"))
 			return true
-		})
+		}))
 	}))
 	r := dialRaw(t, s.addr, s.roots)
 	for _, tt := range []struct {

@@ -25,7 +25,7 @@ type response struct {
 	headerSent bool // or queued
 	headOnly   bool // the request's method is HEAD
 	finished   bool
-	next       func() (done bool) // see Then; nil if there is nothing left to do
+	next       Continuation // see Then; nil if there is nothing left to do
 }
 
 // scratch holds the encoded header and the body bytes that a handler has written and not sent.
@@ -311,12 +311,18 @@ func (w *response) SetWriteDeadline(t time.Time) error {
 // handler may call it before it writes.
 func (w *response) Charge(a Account) { w.account = a }
 
+// Continuation is what a handler leaves to do when it returns.
+type Continuation interface {
+	// Continue does some of it, and reports whether all is done.
+	Continue() (done bool)
+}
+
 // Then makes next run once the handler has returned, as if the handler called it last, on a
 // goroutine of its own. The response ends when next returns true. If it returns false, the response
 // stays open until Resume makes next run again. A response that waits for long so costs no
 // goroutine, and no stack, meanwhile. Nor does it keep its header, if that has been sent: Header
 // returns an empty one then.
-func (w *response) Then(next func() (done bool)) { w.next = next }
+func (w *response) Then(next Continuation) { w.next = next }
 
 // forgetHeader drops the header if it has been sent.
 func (w *response) forgetHeader() {
@@ -325,8 +331,8 @@ func (w *response) forgetHeader() {
 	}
 }
 
-// Resume makes the function of Then run again, once, on a goroutine of its own. It must be called
-// once for each time that the function returns false, and may be called before it does so. Any
+// Resume makes the continuation of Then run again, once, on a goroutine of its own. It must be called
+// once for each time that it returns false, and may be called before it does so. Any
 // goroutine may call it.
 func (w *response) Resume() { go w.st.runNext() }
 

@@ -116,7 +116,7 @@ func TestResponse(t *testing.T) {
 	for _, tt := range answerCases() {
 		testResponse(t, tt, tt.handler)
 		testResponse(t, tt, func(w http.ResponseWriter, r *http.Request) {
-			w.(*response).Then(func() bool { tt.handler(w, r); return true })
+			w.(*response).Then(continuation(func() bool { tt.handler(w, r); return true }))
 		})
 		for _, early := range []bool{true, false} {
 			testResponse(t, tt, pausing(early, tt.handler))
@@ -124,13 +124,18 @@ func TestResponse(t *testing.T) {
 	}
 }
 
+// continuation is a function as a Continuation.
+type continuation func() (done bool)
+
+func (f continuation) Continue() bool { return f() }
+
 // pausing returns a handler that leaves everything to its third run by Resume, which another
 // goroutine calls, either early, while the run before it is still going on, or else once its
 // goroutine is about to end.
 func pausing(early bool, handler http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		runs := 0
-		w.(*response).Then(func() (done bool) {
+		w.(*response).Then(continuation(func() (done bool) {
 			if runs++; runs == 4 {
 				handler(w, r)
 				return true
@@ -141,7 +146,7 @@ func pausing(early bool, handler http.HandlerFunc) http.HandlerFunc {
 			}
 			w.(*response).Resume()
 			return false
-		})
+		}))
 	}
 }
 
@@ -184,7 +189,7 @@ func testResponse(t *testing.T, tt responseCase, handler http.HandlerFunc) {
 func TestPanicBeforeThen(t *testing.T) {
 	ran := make(chan struct{}, 1)
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.(*response).Then(func() bool { ran <- struct{}{}; return true })
+		w.(*response).Then(continuation(func() bool { ran <- struct{}{}; return true }))
 		panic(http.ErrAbortHandler)
 	}))
 	if _, _, err := do(t, s.client(t), http.MethodGet, s.url("/"), nil); err == nil {

@@ -52,7 +52,7 @@ func TestShutdown(t *testing.T) {
 		_, _ = io.WriteString(w, "whole")
 	})
 	later := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.(*response).Then(func() bool { handler(w, r); return true })
+		w.(*response).Then(continuation(func() bool { handler(w, r); return true }))
 	})
 	paused := pausing(false, handler)
 	for name, handler := range map[string]http.Handler{

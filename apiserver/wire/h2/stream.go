@@ -218,7 +218,7 @@ func (st *stream) runNext() {
 			st.endHandler(recover())
 		}
 	}()
-	if paused = !st.response.next(); !paused {
+	if paused = !st.response.next.Continue(); !paused {
 		st.response.finish()
 	}
 }
