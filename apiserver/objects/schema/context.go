@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"sync"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -48,10 +50,25 @@ type step struct {
 	at    *Value // the value that the step leads to; nil if it is unset
 }
 
-func newContext(k *Kind, op Operation, o, old *Object) *Context {
-	c := &Context{Kind: k, Operation: op, Object: o, Old: old, root: o.root}
+// contexts is a pool of contexts: those of a create took a fifteenth of the memory that it allocates.
+type contexts struct{ pool sync.Pool }
+
+// newContext returns a context, which the caller should give back with free.
+func (k *Kind) newContext(op Operation, o, old *Object) *Context {
+	c, ok := k.contexts.pool.Get().(*Context)
+	if !ok {
+		c = &Context{}
+	}
+	c.Kind, c.Operation, c.Object, c.Old, c.root = k, op, o, old, o.root
 	c.steps = c.space[:0]
 	return c
+}
+
+// free gives a context back. No hook may use it afterwards.
+func (c *Context) free() {
+	k := c.Kind
+	*c = Context{}
+	k.contexts.pool.Put(c)
 }
 
 // EnterField moves to a field of the current message. Each Enter method requires a matching Leave.

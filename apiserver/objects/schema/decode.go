@@ -39,7 +39,8 @@ func (o *Object) afterDecode() {
 	if len(o.Kind.hooks.afterDecode) == 0 {
 		return
 	}
-	c := newContext(o.Kind, Create, o, nil)
+	c := o.Kind.newContext(Create, o, nil)
+	defer c.free()
 	for _, step := range o.Kind.hooks.afterDecode {
 		step(c)
 	}

@@ -66,14 +66,16 @@ func (k *Kind) Canonicalize(op Operation, o, old *Object) {
 	if len(k.hooks.canonicalize) == 0 {
 		return
 	}
-	c := newContext(k, op, o, old)
+	c := k.newContext(op, o, old)
+	defer c.free()
 	for _, step := range k.hooks.canonicalize {
 		step(c)
 	}
 }
 
 func (k *Kind) run(steps []Step, op Operation, o, old *Object) {
-	c := newContext(k, op, o, old)
+	c := k.newContext(op, o, old)
+	defer c.free()
 	for _, step := range steps {
 		step(c)
 	}
