@@ -140,10 +140,13 @@ func newHandler(cfg Config, access *rbac.Evaluator) (*handler, error) {
 		authenticator: authenticator,
 		access:        access,
 		seats:         seats,
-		answers:       newAnswers(cfg.Limits.AnswerBytes, m),
-		bodies:        newBodies(cfg.Limits, m),
-		decodings:     route.NewDecodings(m.queueRefusals("decodings", "user")),
-		encoded:       route.NewBudget(maxEncodedBytes, m.unkept.Inc),
+		services: route.Services{
+			Authorizer: access,
+			Answers:    newAnswers(cfg.Limits.AnswerBytes, m),
+			Bodies:     newBodies(cfg.Limits, m),
+			Decodings:  route.NewDecodings(m.queueRefusals("decodings", "user")),
+			Encoded:    route.NewBudget(maxEncodedBytes, m.unkept.Inc),
+		},
 		selectorBytes: newSelectorBytes(m),
 		shares:        newShares(cfg.Limits, m),
 		failures:      newAuthFailures(cfg.Limits.Shares.AuthFailureRate, m),
@@ -152,6 +155,7 @@ func newHandler(cfg Config, access *rbac.Evaluator) (*handler, error) {
 		log:           cfg.Logger.With("component", "apiserver"),
 		fixed:         newFixedHeaders(),
 	}
+	h.services.Faults = h
 	if cfg.AuditPolicy != nil {
 		h.audit = audit.New(audit.Config{Policy: cfg.AuditPolicy, Sinks: cfg.AuditSinks, Logger: h.log, Registerer: cfg.Registerer})
 	}
@@ -163,7 +167,7 @@ func newHandler(cfg Config, access *rbac.Evaluator) (*handler, error) {
 // register adds the routes of the handler.
 func (s *Server) register(h *handler, catalog *schema.Catalog, served *custom.Served, dispatcher *admission.Dispatcher) error {
 	var err error
-	if h.statuses, err = negotiate.NewStatuses(catalog); err != nil {
+	if h.services.Statuses, err = negotiate.NewStatuses(catalog); err != nil {
 		return err
 	}
 	series := route.NewMetrics(s.cfg.Registerer)

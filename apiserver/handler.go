@@ -29,15 +29,10 @@ type handler struct {
 	authenticator *auth.Authenticator
 	access        *rbac.Evaluator
 	seats         *seats
-	answers       *budget.Pool // memory of answers that may wait for their clients
-	bodies        *budget.Pool
-	decodings     *route.Decodings
-	encoded       *route.Budget
-	kept          route.KeptHeaders
+	services      route.Services
 	selectorBytes *budget.Pool
 	shares        *shares
 	failures      *authFailures
-	statuses      *negotiate.Statuses
 	metrics       *metrics
 	unrouted      *route.Series // of requests without an endpoint
 	requests      *requestlog.Log
@@ -63,10 +58,7 @@ func newFixedHeaders() fixedHeaders {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	trimSlash(r)
 	x := &exchange{ResponseWriter: w, handler: h, series: h.unrouted}
-	x.call = route.Call{
-		W: x, R: r, Now: time.Now(), Authorizer: h.access, Bodies: h.bodies, Decodings: h.decodings,
-		Encoded: h.encoded, Answers: h.answers, Kept: &h.kept, Faults: h, Statuses: h.statuses,
-	}
+	x.call = route.Call{W: x, R: r, Now: time.Now(), Services: &h.services}
 	x.chargeWaiting()
 	x.call.ID[0] = h.ids.next()
 	later := false

@@ -118,23 +118,23 @@ func (m *metrics) watchHandler(reg prometheus.Registerer, h *handler) {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_answer_bytes",
 			Help: "Memory of answers that may wait for their clients.",
-		}, func() float64 { return float64(h.answers.Used()) }),
+		}, func() float64 { return float64(h.services.Answers.Used()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_body_bytes",
 			Help: "Memory taken by request bodies under way.",
-		}, func() float64 { return float64(h.bodies.Used()) }),
+		}, func() float64 { return float64(h.services.Bodies.Used()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_decoding_bytes",
 			Help: "Memory reserved for what bodies under way expand to when they are decoded.",
-		}, func() float64 { return float64(h.decodings.Used()) }),
+		}, func() float64 { return float64(h.services.Decodings.Used()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_decodings_waiting",
 			Help: "Requests that wait for memory to decode their body.",
-		}, func() float64 { return float64(h.decodings.Waiters()) }),
+		}, func() float64 { return float64(h.services.Decodings.Waiters()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_encoded_bytes",
 			Help: "Memory taken by lists kept encoded in protobuf until they are sent.",
-		}, func() float64 { return float64(h.encoded.Used()) }),
+		}, func() float64 { return float64(h.services.Encoded.Used()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_watch_selector_bytes",
 			Help: "Memory taken by the selectors of open watches, equal ones counted once.",

@@ -66,7 +66,7 @@ func TestReplaceAuthorization(t *testing.T) {
 		body := `{"metadata":{"name":"r","labels":{"l":"` + label + `"}},"rules":[]}`
 		c := &route.Call{
 			W: writer{httptest.NewRecorder()}, R: httptest.NewRequest(http.MethodPut, "/", strings.NewReader(body)), Now: time.Now(),
-			User: &auth.User{Name: "u"}, Endpoint: put, Name: "r", Authorizer: a, Bodies: budget.New(budget.Config{Total: 1 << 20}),
+			User: &auth.User{Name: "u"}, Endpoint: put, Name: "r", Services: &route.Services{Authorizer: a, Bodies: budget.New(budget.Config{Total: 1 << 20})},
 		}
 		defer c.Release()
 		return put.Serve(c)

@@ -105,7 +105,7 @@ func (o *office) ask(t *testing.T, path, body string, headers ...string) *httpte
 	}
 	c := &route.Call{
 		W: w, R: r, Now: time.Unix(1e9, 0), User: &auth.User{Name: "jane", UID: "1", Groups: []string{"g", auth.AuthenticatedGroup}},
-		Authorizer: clerk{}, Bodies: budget.New(budget.Config{Total: 1 << 20}), Statuses: o.statuses,
+		Services: &route.Services{Authorizer: clerk{}, Bodies: budget.New(budget.Config{Total: 1 << 20}), Statuses: o.statuses},
 	}
 	if _, ok := o.table.Find(c); !ok {
 		t.Fatalf("no route %s", path)

@@ -31,26 +31,10 @@ type Call struct {
 	Namespace string
 	Name      string
 
-	// Authorizer authorizes requests that cannot be authorized before their body is read.
-	Authorizer auth.Authorizer
+	*Services
 	// Seat is what the call holds of its priority level. The response leaves it once its bytes are
 	// ready.
 	Seat fairness.Seat
-	// Answers is the budget for the memory of responses that may wait for their clients.
-	Answers *budget.Pool
-	// Bodies is the budget for the memory of request bodies.
-	Bodies *budget.Pool
-	// Decodings is the budget for the memory that decoding takes; nil means no bound.
-	Decodings *Decodings
-	// Encoded is the budget for the memory of encoded lists.
-	Encoded *Budget
-	// Kept has the headers of calls that have begun to follow changes.
-	Kept *KeptHeaders
-	// Faults records internal errors.
-	Faults Faults
-	// Statuses encodes a Status in any form.
-	Statuses *negotiate.Statuses
-
 	// Next is what is left to do after the endpoint has served the call, nil for nothing.
 	Next Follower
 
@@ -73,6 +57,26 @@ type Call struct {
 	allowed    bool      // by the authorizer, at least once
 	denied     bool      // by the authorizer
 	length     [1]string // Content-Length header, to avoid an allocation
+}
+
+// Services is what all calls of a server share.
+type Services struct {
+	// Authorizer authorizes requests that cannot be authorized before their body is read.
+	Authorizer auth.Authorizer
+	// Answers is the budget for the memory of responses that may wait for their clients.
+	Answers *budget.Pool
+	// Bodies is the budget for the memory of request bodies.
+	Bodies *budget.Pool
+	// Decodings is the budget for the memory that decoding takes; nil means no bound.
+	Decodings *Decodings
+	// Encoded is the budget for the memory of encoded lists.
+	Encoded *Budget
+	// Kept has the headers of calls that have begun to follow changes.
+	Kept KeptHeaders
+	// Faults records internal errors.
+	Faults Faults
+	// Statuses encodes a Status in any form.
+	Statuses *negotiate.Statuses
 }
 
 // Follower sends the changes of a watch.

@@ -19,7 +19,7 @@ func TestForget(t *testing.T) {
 	r := httptest.NewRequest("GET", "/api/v1/pods?labelSelector=a", nil)
 	r.Header.Set("User-Agent", strings.Repeat("u", 10_000))
 	r.Header.Set("Authorization", "Bearer secret")
-	c := &Call{R: r, Kept: new(KeptHeaders)}
+	c := &Call{R: r, Services: &Services{}}
 	if !c.Query().Has("labelSelector") {
 		t.Fatal("the query is not there")
 	}
@@ -39,7 +39,7 @@ func TestForgetsItsURI(t *testing.T) {
 	uri := "/api/v1/namespaces/space/pods/name?labelSelector=" + strings.Repeat("a", 10_000)
 	r := httptest.NewRequest("GET", uri, nil)
 	uri = r.RequestURI
-	c := &Call{R: r, Kept: new(KeptHeaders), Namespace: uri[19:24], Name: uri[30:34]}
+	c := &Call{R: r, Services: &Services{}, Namespace: uri[19:24], Name: uri[30:34]}
 	c.attributes = auth.Attributes{Namespace: c.Namespace, Name: c.Name}
 	c.Forget()
 	if c.R.URL.Path != "/api/v1/namespaces/space/pods/name" || c.Namespace != "space" || c.Name != "name" {

@@ -36,7 +36,7 @@ func seated(t *testing.T, answers *budget.Pool) (*Call, *seen) {
 	w := &seen{ResponseRecorder: httptest.NewRecorder(), seats: d}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	r.ProtoMajor = 2 // which has the deadlines of answers below
-	c := &Call{W: w, R: r, Sender: &auth.User{Name: "jane"}, Answers: answers, Endpoint: &Endpoint{}}
+	c := &Call{W: w, R: r, Sender: &auth.User{Name: "jane"}, Services: &Services{Answers: answers}, Endpoint: &Endpoint{}}
 	if err := d.Enter(t.Context(), &fairness.Request{User: "jane"}, &c.Seat); err != nil {
 		t.Fatal(err)
 	}
