@@ -64,9 +64,9 @@ func (c *Cursor) makeRead(ctx context.Context, read *logRead) error {
 	h := c.hub
 	var events []*Event
 	upTo := c.position
-	defer func() {
-		h.turns.end()
+	defer func() { // in this order, so that whose turn is next finds the read done
 		h.reads.finish(read, events, upTo)
+		h.turns.end()
 	}()
 	v := c.topic.view.Load()
 	if c.position >= v.floor {
