@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -105,6 +106,9 @@ func (l *Log) Begin(r Received) *Trail {
 	}
 	t := &Trail{log: l, received: r, level: decision.Level, decision: decision, sensitive: sensitive(&r.Attributes)}
 	t.uri, t.address = requestlog.CutAt(r.HTTP.RequestURI, maxURIBytes), host(r.HTTP.RemoteAddr)
+	if len(r.HTTP.RequestURI) > maxURIBytes { // of which they may be parts
+		t.received.Attributes.Namespace, t.received.Attributes.Name = "", strings.Clone(r.Attributes.Name)
+	}
 	if agent := r.HTTP.Header["User-Agent"]; len(agent) > 0 {
 		t.agent = requestlog.Cut(agent[0])
 	}

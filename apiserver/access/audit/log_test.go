@@ -10,9 +10,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
+	"weak"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -134,6 +137,28 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 	if strings.Contains(out.String(), `"requestObject"`) {
 		t.Error("a body beyond the bound is recorded")
+	}
+}
+
+// TestTrailKeepsNoLongURI: the trail of a watch, which lasts as long as the watch, does not keep a
+// URI that is longer than what it records of it, although the name is a part of it.
+func TestTrailKeepsNoLongURI(t *testing.T) {
+	t.Parallel()
+	log, out := newLog(t, "rules: [{level: Metadata}]")
+	text := []byte("/api/v1/namespaces/prod/pods/one?watch=1&junk=" + strings.Repeat("j", 60_000))
+	kept := weak.Make(&text[0])
+	uri := unsafe.String(&text[0], len(text))
+	r := received(http.MethodGet, "/", auth.Attributes{Verb: "watch", Version: "v1", Resource: "pods", Namespace: uri[19:23], Name: uri[29:32]})
+	r.HTTP.RequestURI = uri
+	trail := log.Begin(r)
+	r.HTTP.RequestURI = "" // as a watch that has begun does
+	runtime.GC()
+	if kept.Value() != nil {
+		t.Error("the trail keeps the URI")
+	}
+	trail.Emit(audit.ResponseComplete, audit.Outcome{Namespace: "prod", Code: 200})
+	if !strings.Contains(out.String(), `"objectRef":{"resource":"pods","namespace":"prod","name":"one"`) {
+		t.Errorf("recorded: %.300s", out)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Context gives a hook the request's objects and collects the errors that the hook reports. Only
-// one goroutine may use a Context.
+// one goroutine may use a Context, and no hook may keep it: other requests use it afterwards.
 //
 // A Context has a current position in the object. The methods that report errors report them at
 // this position, or at the one below it that their parameter rest gives as field names (string),

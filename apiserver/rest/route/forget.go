@@ -20,17 +20,18 @@ const (
 // keptFields are the header fields that the audit log and the log of requests need at the end.
 var keptFields = [...]string{"User-Agent", "X-Forwarded-For"}
 
-// Forget drops the query, the RequestURI and all header fields of the request but User-Agent and
-// X-Forwarded-For, which it truncates to maxKeptBytes. A watch calls it once it has started, so
+// Forget drops the query, the RequestURI, the Host and all header fields of the request but User-Agent
+// and X-Forwarded-For, which it truncates to maxKeptBytes. A watch calls it once it has started, so
 // that it does not keep its request in memory.
 func (c *Call) Forget() {
 	c.query, c.match, c.attributes = nil, match{}, auth.Attributes{}
 	path := c.R.URL.Path
 	if len(c.R.RequestURI) > maxKeptBytes { // they may all be parts of it
 		path, c.Namespace, c.Name = strings.Clone(path), strings.Clone(c.Namespace), strings.Clone(c.Name)
+		c.R.Method, c.R.Proto = strings.Clone(c.R.Method), strings.Clone(c.R.Proto) // over HTTP/1
 	}
 	*c.R.URL = url.URL{Path: path}
-	c.R.RequestURI = ""
+	c.R.RequestURI, c.R.Host = "", ""
 	c.R.Header = c.Kept.of(c.R.Header)
 }
 

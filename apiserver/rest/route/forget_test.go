@@ -1,6 +1,7 @@
 package route
 
 import (
+	"bufio"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -36,19 +37,22 @@ func TestForget(t *testing.T) {
 // are a part.
 func TestForgetsItsURI(t *testing.T) {
 	t.Parallel()
-	uri := "/api/v1/namespaces/space/pods/name?labelSelector=" + strings.Repeat("a", 10_000)
-	r := httptest.NewRequest("GET", uri, nil)
-	uri = r.RequestURI
+	line := "GET /api/v1/namespaces/space/pods/name?labelSelector=" + strings.Repeat("a", 10_000) + " HTTP/1.1"
+	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(line + "\r\nHost: h\r\n\r\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	uri := r.RequestURI
 	c := &Call{R: r, Services: &Services{}, Namespace: uri[19:24], Name: uri[30:34]}
 	c.attributes = auth.Attributes{Namespace: c.Namespace, Name: c.Name}
 	c.Forget()
 	if c.R.URL.Path != "/api/v1/namespaces/space/pods/name" || c.Namespace != "space" || c.Name != "name" {
 		t.Errorf("kept: path %q, namespace %q, name %q", c.R.URL.Path, c.Namespace, c.Name)
 	}
-	begin := uintptr(unsafe.Pointer(unsafe.StringData(uri)))
-	for _, s := range []string{c.R.URL.Path, c.Namespace, c.Name, c.attributes.Namespace, c.attributes.Name, c.R.URL.RawQuery, c.R.RequestURI} {
-		if at := uintptr(unsafe.Pointer(unsafe.StringData(s))); s != "" && at >= begin && at < begin+uintptr(len(uri)) {
-			t.Errorf("%q is part of the URI", s)
+	begin := uintptr(unsafe.Pointer(unsafe.StringData(uri))) - uintptr(len("GET ")) // of the line
+	for _, s := range []string{c.R.URL.Path, c.Namespace, c.Name, c.attributes.Namespace, c.attributes.Name, c.R.URL.RawQuery, c.R.RequestURI, c.R.Method, c.R.Proto, c.R.Host} {
+		if at := uintptr(unsafe.Pointer(unsafe.StringData(s))); s != "" && at >= begin && at < begin+uintptr(len(line)) {
+			t.Errorf("%q is part of the line of the request", s)
 		}
 	}
 }

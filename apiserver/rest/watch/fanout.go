@@ -63,9 +63,9 @@ type fanout struct {
 	batches batches // encoded during the current pass
 }
 
-// subscriber is the membership of one stream in a fan-out, which is nil for none. While the subscriber is in
-// fanout.parked, its stream has no goroutine, and the dispatcher uses the stream, cursor and
-// response under fanout.mu; otherwise only the goroutine of the stream does.
+// subscriber is the membership of one stream in a fan-out, which is nil for none. While the
+// subscriber is in fanout.parked, its stream has no goroutine, and the dispatcher uses the stream,
+// cursor and response under fanout.mu; otherwise only the goroutine of the stream does.
 type subscriber struct {
 	fanout   *fanout
 	stream   *Stream
@@ -113,8 +113,9 @@ func (st *Stream) next(ctx context.Context) ([]*history.Event, error) {
 }
 
 // park makes an idle stream the dispatcher, or parks it until the dispatcher cannot enqueue its
-// changes or ctx ends. It returns events instead if they came before it could do so, or ctx's
-// error.
+// changes or the stream has to go on: at the deadline of ctx, or at the end of following.exists,
+// from which ctx is derived. It returns events instead if they came before it could do so, or an
+// error if one of the two has ended.
 func (s *subscriber) park(ctx context.Context) ([]*history.Event, error) {
 	f := s.fanout
 	f.mu.Lock()
@@ -122,9 +123,12 @@ func (s *subscriber) park(ctx context.Context) ([]*history.Event, error) {
 	// The lock is what makes these checks see all that came before the dispatcher and interrupt
 	// could see that the stream is parked.
 	events, reached := s.changes.Poll()
+	exists := s.stream.following.exists
 	switch {
 	case len(events) > 0 || !reached:
 		return events, nil
+	case exists.Err() != nil: // which ctx may not show yet, as it may end after interrupt has run
+		return nil, exists.Err()
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case !f.dispatching:

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"quorate/apiserver/wire/cancel"
 )
 
 // TestParkedStreamsGoOn checks that a parked stream sends its bookmarks and ends when it has to,
@@ -114,15 +116,23 @@ func TestParkingMeetsTheEnd(t *testing.T) {
 		p := newClient(1)
 		b.open(p, all(), Options{}) // the dispatcher
 		synctest.Wait()
-		st := &Stream{streams: b.streams, enqueuer: p}
-		s := &st.following.subscriber
-		b.streams.fanouts.join(s, st, b.hub.Watch(all(), 0))
-		defer b.streams.fanouts.leave(s)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		s.interrupt()
-		if _, err := s.park(ctx); !errors.Is(err, context.Canceled) || s.index >= 0 {
-			t.Errorf("%v, at %d", err, s.index)
+		// Either the context of the stream has ended, and that of its next bookmark shows it, or not
+		// yet, because it ends on another goroutine; or that of the bookmark alone has ended.
+		ended, bookmark := cancel.Context{}, context.Background()
+		ended.Init(t.Context())
+		ended.Cancel(nil)
+		shown, stop := context.WithCancel(t.Context())
+		stop()
+		for _, tt := range []struct{ exists, ctx context.Context }{{&ended, shown}, {&ended, bookmark}, {t.Context(), shown}} {
+			st := &Stream{streams: b.streams, enqueuer: p}
+			st.following.exists = tt.exists
+			s := &st.following.subscriber
+			b.streams.fanouts.join(s, st, b.hub.Watch(all(), 0))
+			s.interrupt()
+			if _, err := s.park(tt.ctx); !errors.Is(err, context.Canceled) || s.index >= 0 {
+				t.Errorf("%v, at %d", err, s.index)
+			}
+			b.streams.fanouts.leave(s)
 		}
 	})
 }

@@ -41,8 +41,8 @@ func (w *Wait) Begin(ctx context.Context, t Target) {
 	c.add(w)
 }
 
-// Stop ends the wait. It reports whether the target will not be told: false if it has been, or if
-// nothing was waited for.
+// Stop ends the wait. It reports whether it has prevented that the target is told: false if the
+// target has been told, or if nothing was waited for.
 func (w *Wait) Stop() bool {
 	if w.stop != nil {
 		return w.stop()

@@ -7,7 +7,7 @@
 // # Goroutines
 //
 // A connection has a reader (the goroutine on which net/http accepted it), a writer, and one
-// goroutine for each request, or two in turn (response.Then). The reader decodes frames and starts
+// goroutine for each request that is not paused (response.Then). The reader decodes frames and starts
 // handlers; its read deadline also drives the timeouts of the connection, whereas those of a stream
 // have timers. Handlers append frames to the connection's outgoing buffer; the writer takes the
 // whole buffer and writes it. The reader returns after the writer and all handlers.
@@ -15,8 +15,9 @@
 // # Invariants
 //
 //   - conn.mu guards everything except incoming, which only the reader uses, and response, which
-//     only the handler uses. While a goroutine holds it, it performs no I/O (it may set deadlines),
-//     cancels no context and calls no handler.
+//     only the handler uses. While a goroutine holds it, it performs no I/O (it may set deadlines)
+//     and calls no handler. It may end the context of a request, whose functions run on goroutines
+//     of their own.
 //   - streams.open contains the streams that are open in the protocol's sense. A handler may return
 //     before or after its stream leaves the map.
 //   - stream.err never changes once it is set. From then on, RST_STREAM is the only frame of the
