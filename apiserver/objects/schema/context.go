@@ -1,13 +1,11 @@
 package schema
 
 import (
-	"sync"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Context gives a hook the request's objects and collects the errors that the hook reports. Only
-// one goroutine may use a Context, and no hook may keep it: other requests use it afterwards.
+// one goroutine may use a Context.
 //
 // A Context has a current position in the object. The methods that report errors report them at
 // this position, or at the one below it that their parameter rest gives as field names (string),
@@ -50,25 +48,10 @@ type step struct {
 	at    *Value // the value that the step leads to; nil if it is unset
 }
 
-// contexts is a pool of contexts: those of a create took a fifteenth of the memory that it allocates.
-type contexts struct{ pool sync.Pool }
-
-// newContext returns a context, which the caller should give back with free.
-func (k *Kind) newContext(op Operation, o, old *Object) *Context {
-	c, ok := k.contexts.pool.Get().(*Context)
-	if !ok {
-		c = &Context{}
-	}
-	c.Kind, c.Operation, c.Object, c.Old, c.root = k, op, o, old, o.root
+func newContext(k *Kind, op Operation, o, old *Object) *Context {
+	c := &Context{Kind: k, Operation: op, Object: o, Old: old, root: o.root}
 	c.steps = c.space[:0]
 	return c
-}
-
-// free gives a context back. No hook may use it afterwards.
-func (c *Context) free() {
-	k := c.Kind
-	*c = Context{}
-	k.contexts.pool.Put(c)
 }
 
 // EnterField moves to a field of the current message. Each Enter method requires a matching Leave.

@@ -39,8 +39,7 @@ func (o *Object) afterDecode() {
 	if len(o.Kind.hooks.afterDecode) == 0 {
 		return
 	}
-	c := o.Kind.newContext(Create, o, nil)
-	defer c.free()
+	c := newContext(o.Kind, Create, o, nil)
 	for _, step := range o.Kind.hooks.afterDecode {
 		step(c)
 	}

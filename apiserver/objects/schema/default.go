@@ -2,8 +2,7 @@ package schema
 
 // Default sets each field that the client left out to its default. It is idempotent.
 func (k *Kind) Default(o *Object) {
-	c := k.newContext(Create, o, nil)
-	defer c.free()
+	c := newContext(k, Create, o, nil)
 	c.setDefaults()
 }
 

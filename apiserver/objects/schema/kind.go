@@ -54,7 +54,8 @@ type Strategy struct {
 	TTLSeconds               int64  // 0 means that objects do not expire
 }
 
-// Kind is a compiled kind. It is immutable except for its pools, and safe for concurrent use.
+// Kind is a compiled kind. It is immutable except for its pool of decoders, and safe for concurrent
+// use.
 type Kind struct {
 	Identity
 	File       string // name of the file, such as "daemonset.yaml"; "" for kinds without a file
@@ -82,7 +83,6 @@ type Kind struct {
 	scaling   scaling
 	versions  []*Kind // of the kind that is stored: itself and its views
 	decoders  decoders
-	contexts  contexts
 }
 
 // kindHooks are the kind's hooks, resolved.

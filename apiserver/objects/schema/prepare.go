@@ -66,16 +66,14 @@ func (k *Kind) Canonicalize(op Operation, o, old *Object) {
 	if len(k.hooks.canonicalize) == 0 {
 		return
 	}
-	c := k.newContext(op, o, old)
-	defer c.free()
+	c := newContext(k, op, o, old)
 	for _, step := range k.hooks.canonicalize {
 		step(c)
 	}
 }
 
 func (k *Kind) run(steps []Step, op Operation, o, old *Object) {
-	c := k.newContext(op, o, old)
-	defer c.free()
+	c := newContext(k, op, o, old)
 	for _, step := range steps {
 		step(c)
 	}

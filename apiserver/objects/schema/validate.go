@@ -11,16 +11,14 @@ const immutableText = "field is immutable"
 // ValidateCreate validates a new object, whose name must be set, and returns all errors in the
 // order of the fields.
 func (k *Kind) ValidateCreate(o *Object) field.ErrorList {
-	c := k.newContext(Create, o, nil)
-	defer c.free()
+	c := newContext(k, Create, o, nil)
 	c.validate()
 	return c.errs
 }
 
 // ValidateUpdate validates an object that is to replace old and returns all errors.
 func (k *Kind) ValidateUpdate(op Operation, o, old *Object) field.ErrorList {
-	c := k.newContext(op, o, old)
-	defer c.free()
+	c := newContext(k, op, o, old)
 	c.validate()
 	return c.errs
 }

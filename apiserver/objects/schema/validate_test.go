@@ -65,7 +65,7 @@ func TestValidateMeta(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := decode(t, tc.kind, fmt.Sprintf(meta, tc.meta))
-			c := tc.kind.newContext(Create, o, nil)
+			c := newContext(tc.kind, Create, o, nil)
 			c.checkMeta()
 			wantBegins(t, texts(c.errs), tc.want)
 		})
