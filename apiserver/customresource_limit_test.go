@@ -95,7 +95,7 @@ func TestCustomResourceLimit(t *testing.T) {
 	t.Logf("%d bytes a definition, with a schema of %d bytes", each, len(schema))
 	bound := int64(maxDefinitionBytes)
 	if raceEnabled {
-		bound += bound / 4 // with the race detector, 101,000 bytes alone and up to 124,228 after other tests, instead of 93,658
+		bound += bound / 6 // with the race detector, 108,522 bytes instead of 93,658
 	}
 	if each > bound {
 		t.Errorf("a definition takes %d bytes, more than %d", each, bound)

@@ -6,8 +6,8 @@ import (
 )
 
 // turns bounds the cursors that read the log on disk at the same time. Others wait, and their
-// owners take turns: when a read ends, the next one is of the next owner, and of its cursors the one
-// that has waited longest. So an owner with thousands of cursors delays another's by one read.
+// owners take turns: when a read ends, the next one is of the next owner, and of its cursors the
+// one that has waited longest. So an owner with thousands of cursors delays another's by one read.
 type turns struct {
 	atOnce  int
 	mu      sync.Mutex

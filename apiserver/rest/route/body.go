@@ -198,9 +198,12 @@ func (c *Call) KeepEncoded(bytes int) bool {
 	return true
 }
 
-// Release returns the memory that the call has taken. The handler of package apiserver calls it
-// when the call ends.
+// Release returns the memory that the call has taken, and drops the body. The handler of package
+// apiserver calls it when the call ends. The call itself may stay reachable for a while: the
+// runtime keeps a stopped timer, and with it the context of a deadline and its parents, until a
+// quarter of the timers have been stopped.
 func (c *Call) Release() {
+	c.body, c.hasBody = nil, false
 	c.collapse()
 	c.bodies.Release()
 	if c.encoded > 0 {

@@ -20,9 +20,9 @@ const (
 // keptFields are the header fields that the audit log and the log of requests need at the end.
 var keptFields = [...]string{"User-Agent", "X-Forwarded-For"}
 
-// Forget drops the query, the RequestURI, the Host and all header fields of the request but User-Agent
-// and X-Forwarded-For, which it truncates to maxKeptBytes. A watch calls it once it has started, so
-// that it does not keep its request in memory.
+// Forget drops the query, the RequestURI, the Host and all header fields of the request but
+// User-Agent and X-Forwarded-For, which it truncates to maxKeptBytes. A watch calls it once it has
+// started, so that it does not keep its request in memory.
 func (c *Call) Forget() {
 	c.query, c.match, c.attributes = nil, match{}, auth.Attributes{}
 	path := c.R.URL.Path

@@ -6,10 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"unsafe"
+	"weak"
 
 	"quorate/apiserver/access/auth"
 )
@@ -33,8 +35,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestForgetsItsURI: nothing that a call keeps refers to a long query, of which parts of the path
-// are a part.
+// TestForgetsItsURI: nothing that a call keeps refers to a long query, although the parts of the
+// path, and over HTTP/1 the method and the protocol, are parts of the same line.
 func TestForgetsItsURI(t *testing.T) {
 	t.Parallel()
 	line := "GET /api/v1/namespaces/space/pods/name?labelSelector=" + strings.Repeat("a", 10_000) + " HTTP/1.1"
@@ -42,18 +44,16 @@ func TestForgetsItsURI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	uri := r.RequestURI
-	c := &Call{R: r, Services: &Services{}, Namespace: uri[19:24], Name: uri[30:34]}
+	kept := weak.Make(unsafe.StringData(r.RequestURI))
+	c := &Call{R: r, Services: &Services{}, Namespace: r.RequestURI[19:24], Name: r.RequestURI[30:34]}
 	c.attributes = auth.Attributes{Namespace: c.Namespace, Name: c.Name}
 	c.Forget()
+	runtime.GC()
+	if kept.Value() != nil {
+		t.Error("the call keeps the line of the request")
+	}
 	if c.R.URL.Path != "/api/v1/namespaces/space/pods/name" || c.Namespace != "space" || c.Name != "name" {
 		t.Errorf("kept: path %q, namespace %q, name %q", c.R.URL.Path, c.Namespace, c.Name)
-	}
-	begin := uintptr(unsafe.Pointer(unsafe.StringData(uri))) - uintptr(len("GET ")) // of the line
-	for _, s := range []string{c.R.URL.Path, c.Namespace, c.Name, c.attributes.Namespace, c.attributes.Name, c.R.URL.RawQuery, c.R.RequestURI, c.R.Method, c.R.Proto, c.R.Host} {
-		if at := uintptr(unsafe.Pointer(unsafe.StringData(s))); s != "" && at >= begin && at < begin+uintptr(len(line)) {
-			t.Errorf("%q is part of the line of the request", s)
-		}
 	}
 }
 

@@ -2,15 +2,15 @@ package cancel
 
 import "context"
 
-// Target is told of the end of a context.
+// Target handles the end of a context.
 type Target interface {
-	// ContextEnded is called once, on a goroutine of its own.
+	// ContextEnded handles the end of ctx. A Wait calls it once, on a goroutine of its own.
 	ContextEnded(ctx context.Context)
 }
 
-// Wait tells a target of the end of a context, unless it is stopped before: context.AfterFunc as a
-// value of its owner, which takes no memory beside its own if the context is a Context. The zero
-// value waits for nothing.
+// Wait calls a target at the end of a context, unless it is stopped before. It is context.AfterFunc
+// as a value of its owner, and takes no other memory if the context is a Context. The zero value
+// waits for nothing.
 //
 // A Wait must not be copied after Begin.
 type Wait struct {
@@ -41,8 +41,8 @@ func (w *Wait) Begin(ctx context.Context, t Target) {
 	c.add(w)
 }
 
-// Stop ends the wait. It reports whether it has prevented that the target is told: false if the
-// target has been told, or if nothing was waited for.
+// Stop prevents the call of the target, and reports whether it did. It returns false if the context
+// has ended, if the wait was stopped before, or if it never began.
 func (w *Wait) Stop() bool {
 	if w.stop != nil {
 		return w.stop()

@@ -8,16 +8,16 @@ import (
 	"quorate/apiserver/wire/cancel"
 )
 
-// ends counts the ends of a context that it was told of.
+// ends counts the calls for the end of one context.
 type ends struct {
-	of   context.Context
-	told int
+	of    context.Context
+	calls int
 }
 
 // ContextEnded implements cancel.Target.
 func (e *ends) ContextEnded(ctx context.Context) {
 	if ctx == e.of && ctx.Err() != nil {
-		e.told++
+		e.calls++
 	}
 }
 
@@ -38,24 +38,24 @@ func TestWaits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, end := kind(t.Context())
 				var before, stopped, after cancel.Wait
-				told := func(w *cancel.Wait) *ends {
+				begin := func(w *cancel.Wait) *ends {
 					e := &ends{of: ctx}
 					w.Begin(ctx, e)
 					return e
 				}
-				first, second := told(&before), told(&stopped)
+				first, second := begin(&before), begin(&stopped)
 				if !stopped.Stop() || stopped.Stop() {
 					t.Error("a wait was stopped twice, or not at all")
 				}
 				synctest.Wait()
-				if first.told != 0 {
-					t.Error("told before the end")
+				if first.calls != 0 {
+					t.Error("called before the end")
 				}
 				end()
-				third := told(&after)
+				third := begin(&after)
 				synctest.Wait()
-				if first.told != 1 || second.told != 0 || third.told != 1 {
-					t.Errorf("told %d times, %d after Stop, %d if it began after the end", first.told, second.told, third.told)
+				if first.calls != 1 || second.calls != 0 || third.calls != 1 {
+					t.Errorf("called %d times, %d after Stop, %d if it began after the end", first.calls, second.calls, third.calls)
 				}
 				if before.Stop() || after.Stop() {
 					t.Error("stopped after the end")

@@ -7,10 +7,10 @@
 // # Goroutines
 //
 // A connection has a reader (the goroutine on which net/http accepted it), a writer, and one
-// goroutine for each request that is not paused (response.Then). The reader decodes frames and starts
-// handlers; its read deadline also drives the timeouts of the connection, whereas those of a stream
-// have timers. Handlers append frames to the connection's outgoing buffer; the writer takes the
-// whole buffer and writes it. The reader returns after the writer and all handlers.
+// goroutine for each request that is not paused (response.Then). The reader decodes frames and
+// starts handlers; its read deadline also drives the timeouts of the connection, whereas those of a
+// stream have timers. Handlers append frames to the connection's outgoing buffer; the writer takes
+// the whole buffer and writes it. The reader returns after the writer and all handlers.
 //
 // # Invariants
 //

@@ -331,8 +331,8 @@ func (w *response) forgetHeader() {
 	}
 }
 
-// Resume makes the continuation of Then run again, once, on a goroutine of its own. It must be called
-// once for each time that it returns false, and may be called before it does so. Any
+// Resume makes the continuation of Then run again, once, on a goroutine of its own. It must be
+// called once for each time that it returns false, and may be called before it does so. Any
 // goroutine may call it.
 func (w *response) Resume() { go w.st.runNext() }
 
