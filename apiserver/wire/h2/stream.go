@@ -155,12 +155,20 @@ func (st *stream) wait(deadline *time.Time) bool {
 	if left <= 0 {
 		return false
 	}
+	// The runtime keeps stopped timers, and what they refer to, until a quarter of all are stopped,
+	// which are thousands of ended requests on a node with many watches. So the timer drops the stream.
+	c, waiting := st.conn, st
 	timer := time.AfterFunc(left, func() {
-		st.conn.mu.Lock()
-		defer st.conn.mu.Unlock()
-		st.changed.Broadcast()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if waiting != nil {
+			waiting.changed.Broadcast()
+		}
 	})
-	defer timer.Stop()
+	defer func() {
+		timer.Stop()
+		waiting = nil
+	}()
 	st.changed.Wait()
 	return true
 }
