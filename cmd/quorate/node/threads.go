@@ -41,6 +41,12 @@ const (
 	longWaits   = 3
 	scarceShare = 0.1
 	fewCores    = 2
+	// The collection of a large heap, from largeLive bytes on, takes processor time and lets goroutines
+	// wait, with all threads nearly as long as with one. So neither counts during one, which with one
+	// thread takes two seconds at mostLive; but they do after longestCollection, because then there is
+	// garbage all the time, as beside lists.
+	largeLive         = 96 << 20
+	longestCollection = 3 * time.Second
 	// mostLive is the live memory, in bytes, from which there are all threads: with one, a collection
 	// would take long, and a change of the number of threads waits for its end.
 	mostLive = 512 << 20
@@ -57,6 +63,8 @@ type load struct {
 	waits  uint64        // sampled long ones of goroutines, for a thread
 	scarce float64       // for how much of the time threads have waited for a core, all together
 	live   uint64        // bytes of memory after the last collection
+	// collecting is whether a garbage collection was under way.
+	collecting bool
 }
 
 // threadChoice decides between one thread and all.
@@ -66,13 +74,20 @@ type threadChoice struct {
 	quiet time.Duration // how long all threads have been more than enough
 	keep  time.Duration // how long there are all threads at least, after the last change
 	hold  time.Duration // what keep was after the last long waits
+	// collecting is how long there have been collections of a large heap in each interval.
+	collecting time.Duration
 }
 
 // next returns whether there should be one thread after an interval.
 func (c *threadChoice) next(l load) (one bool) {
 	c.since += l.length
+	c.collecting += l.length
+	if !l.collecting || l.live < largeLive {
+		c.collecting = 0
+	}
 	used := float64(l.used) / float64(l.length)
 	switch {
+	case c.one && l.live < mostLive && c.collecting > 0 && c.collecting <= longestCollection:
 	case c.one && l.waits >= longWaits && l.scarce < scarceShare:
 		if c.since < c.hold+waitedTime {
 			c.hold = min(2*c.hold, longestWaited)
@@ -149,13 +164,14 @@ type loadMeter struct {
 	at      time.Time
 	used    time.Duration
 	waits   uint64
+	pauses  uint64 // of collections, each of which has one at its beginning and one at its end
 
 	delays   time.Duration // what threads had waited for a core
 	delaysAt time.Time     // then
 }
 
 func newLoadMeter(cores int) *loadMeter {
-	m := &loadMeter{cores: cores, samples: []runtimemetrics.Sample{{Name: "/sched/latencies:seconds"}, {Name: "/gc/heap/live:bytes"}}}
+	m := &loadMeter{cores: cores, samples: []runtimemetrics.Sample{{Name: "/sched/latencies:seconds"}, {Name: "/gc/heap/live:bytes"}, {Name: "/sched/pauses/total/gc:seconds"}}}
 	m.measure()
 	return m
 }
@@ -165,9 +181,11 @@ func newLoadMeter(cores int) *loadMeter {
 // The first such interval counts as one without them, since there is nothing to compare with.
 func (m *loadMeter) measure() load {
 	runtimemetrics.Read(m.samples)
-	now, used, waits := time.Now(), processorTime(), longWaitsIn(m.samples[0].Value.Float64Histogram())
+	now, used, waits := time.Now(), processorTime(), countOf(m.samples[0].Value.Float64Histogram(), longWait)
+	pauses := countOf(m.samples[2].Value.Float64Histogram(), 0)
 	l := load{length: now.Sub(m.at), used: used - m.used, waits: waits - m.waits, live: m.samples[1].Value.Uint64()}
-	m.at, m.used, m.waits = now, used, waits
+	l.collecting = pauses != m.pauses || pauses%2 != 0
+	m.at, m.used, m.waits, m.pauses = now, used, waits, pauses
 	if l.waits < longWaits || m.cores > fewCores {
 		return l
 	}
@@ -181,10 +199,10 @@ func (m *loadMeter) measure() load {
 	return l
 }
 
-// longWaitsIn returns how many waits of at least longWait are in a histogram.
-func longWaitsIn(h *runtimemetrics.Float64Histogram) (n uint64) {
+// countOf returns how many durations of at least so much are in a histogram of seconds.
+func countOf(h *runtimemetrics.Float64Histogram, least time.Duration) (n uint64) {
 	for i, count := range h.Counts {
-		if h.Buckets[i] >= longWait.Seconds() {
+		if h.Buckets[i] >= least.Seconds() {
 			n += count
 		}
 	}

@@ -3,6 +3,7 @@ package node
 import (
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,10 @@ func TestThreadChoice(t *testing.T) {
 		waits  // of goroutines, while cores are free
 		scarce // the same, while they are not
 		large  // live memory
+		collectsBusy
+		collectsWaits
+		collectsSmall
+		collectsLarge
 	)
 	loads := [...]load{
 		idle:   {used: 0},
@@ -27,6 +32,11 @@ func TestThreadChoice(t *testing.T) {
 		waits:  {used: 100 * time.Millisecond, waits: longWaits},
 		scarce: {used: 100 * time.Millisecond, waits: 100 * longWaits, scarce: scarceShare},
 		large:  {live: mostLive},
+
+		collectsBusy:  {used: threadInterval, live: largeLive, collecting: true},
+		collectsWaits: {waits: longWaits, live: mostLive - 1, collecting: true},
+		collectsSmall: {used: threadInterval, live: largeLive - 1, collecting: true},
+		collectsLarge: {live: mostLive, collecting: true},
 	}
 	// run returns the choices: 1 for one thread, A for all.
 	run := func(c *threadChoice, count int, kind int) string {
@@ -76,6 +86,18 @@ func TestThreadChoice(t *testing.T) {
 	}
 	expect("waits after many", run(&c, 1, waits), "A")
 	expect("quiet after it", run(&c, int(longestWaited/threadInterval), idle), all(int(longestWaited/threadInterval)-1)+"1")
+
+	const longest = int(longestCollection / threadInterval)
+	for name, kind := range map[string]int{"busy": collectsBusy, "waits": collectsWaits} {
+		c = threadChoice{one: true}
+		expect(name+" in collections", run(&c, longest, kind)+run(&c, 1, idle)+run(&c, longest, kind), one(2*longest+1))
+		expect(name+" in one without end", run(&c, 1, kind), "A")
+	}
+	c = threadChoice{one: true}
+	expect("busy in collections of a small heap", run(&c, 1, collectsSmall), "A")
+	c = threadChoice{one: true}
+	expect("a collection of a very large heap", run(&c, 1, collectsLarge), "A")
+	expect("a small one again", run(&c, settle, idle), all(settle-1)+"1")
 }
 
 // A process has one thread after quiet intervals, all after a busy one, and all when the tuner ends.
@@ -159,4 +181,44 @@ func TestLoadMeter(t *testing.T) {
 		queue()
 		return threadDelays() > before+longWait
 	})
+}
+
+// The meter sees a collection in the interval in which it ends and in those that it lasts.
+func TestLoadMeterSeesCollections(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	m := newLoadMeter(fewCores)
+	runtime.GC()
+	if l := m.measure(); !l.collecting {
+		t.Error("a collection that has ended is not seen")
+	}
+	if l := m.measure(); l.collecting {
+		t.Error("a collection is seen after its end")
+	}
+	content := make([]*[64]*byte, 1<<19) // 256 MiB to mark
+	for i := range content {
+		content[i] = new([64]*byte)
+	}
+	for deadline, seen := time.Now().Add(time.Minute), 0; seen <= 2; { // beginning and end are seen at any rate
+		seen = 0
+		var collection sync.WaitGroup
+		var ended atomic.Bool
+		collection.Go(func() {
+			runtime.GC()
+			ended.Store(true)
+		})
+		for !ended.Load() {
+			if m.measure().collecting {
+				seen++
+			}
+		}
+		collection.Wait()
+		if time.Now().After(deadline) {
+			t.Fatal("a collection that lasts is not seen")
+		}
+	}
+	m.measure() // sees the end
+	if l := m.measure(); l.collecting {
+		t.Error("a collection is seen long after its end")
+	}
+	runtime.KeepAlive(content)
 }
