@@ -104,14 +104,19 @@ func New(cfg Config) (*Server, error) {
 const maxEncodedBytes = 128 << 20
 
 // maxSelectorBytes is the memory that the selectors of open watches may take together, and
-// maxSelectorBytesPerUser what those of one user may.
+// maxSelectorBytesPerUser what those of one user may. Both may take shortSelectorBytes for each watch
+// that the limits allow, if that is more: an object's name and the like.
 const (
 	maxSelectorBytes        = 64 << 20
 	maxSelectorBytesPerUser = maxSelectorBytes / 2
+	shortSelectorBytes      = 512
 )
 
-func newSelectorBytes(m *metrics) *budget.Pool {
-	cfg := budget.Config{Total: maxSelectorBytes, PerUser: maxSelectorBytesPerUser}
+func newSelectorBytes(l Limits, m *metrics) *budget.Pool {
+	cfg := budget.Config{
+		Total:   max(maxSelectorBytes, shortSelectorBytes*int64(l.Watches)),
+		PerUser: max(maxSelectorBytesPerUser, shortSelectorBytes*int64(l.Shares.WatchesPerUser)),
+	}
 	cfg.Refused = m.refusals("selector-bytes", cfg)
 	return budget.New(cfg)
 }
@@ -147,7 +152,7 @@ func newHandler(cfg Config, access *rbac.Evaluator) (*handler, error) {
 			Decodings:  route.NewDecodings(m.queueRefusals("decodings", "user")),
 			Encoded:    route.NewBudget(maxEncodedBytes, m.unkept.Inc),
 		},
-		selectorBytes: newSelectorBytes(m),
+		selectorBytes: newSelectorBytes(cfg.Limits, m),
 		shares:        newShares(cfg.Limits, m),
 		failures:      newAuthFailures(cfg.Limits.Shares.AuthFailureRate, m),
 		metrics:       m,

@@ -265,3 +265,28 @@ func TestDelayedRefusalEndsWithItsClient(t *testing.T) {
 		}
 	})
 }
+
+// TestSelectorBytesFollowTheWatches: whoever may have more watches may have a short selector for each.
+func TestSelectorBytesFollowTheWatches(t *testing.T) {
+	for _, tc := range []struct{ watches, perUser, want, wantPerUser int64 }{
+		{40_000, 20_000, maxSelectorBytes, maxSelectorBytesPerUser},
+		{100_000, 100_000, maxSelectorBytes, 100_000 * shortSelectorBytes},
+		{200_000, 100_000, 200_000 * shortSelectorBytes, 100_000 * shortSelectorBytes},
+	} {
+		l := Limits{Watches: int(tc.watches), Shares: Shares{WatchesPerUser: int(tc.perUser)}}
+		pool := newSelectorBytes(l, newMetrics(prometheus.NewRegistry()))
+		take := func(user string, bytes int64, want bool) {
+			t.Helper()
+			holding := pool.Hold(user, "")
+			if _, got := holding.Take(bytes); got != want {
+				t.Errorf("%d watches, %d for a user: %s may have %d bytes: %v", tc.watches, tc.perUser, user, bytes, got)
+			}
+		}
+		take("eve", tc.wantPerUser+1, false)
+		take("eve", tc.wantPerUser, true)
+		left := tc.want - tc.wantPerUser
+		take("adam", left+1, false)
+		take("adam", left, true)
+		take("zoe", 1, false)
+	}
+}
