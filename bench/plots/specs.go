@@ -6,7 +6,10 @@ func charts() []chart {
 		return chart{name: "cost-" + name, title: title, file: "size.md", x: "objects", xLabel: "objects of 64 bytes on one node", y: y, lines: lines, log: true}
 	}
 	watches := func(name, title, y string, lines ...line) chart {
-		return chart{name: "cost-" + name, title: title, file: "watchers.md", x: "watches", xLabel: "idle watches on one node", y: y, lines: lines}
+		return chart{
+			name: "cost-" + name, title: title, file: "watchers.md", x: "watches", xLabel: "idle watches on one node", y: y,
+			lines: lines, only: map[string]string{"watches of": "namespace"},
+		}
 	}
 	distance := func(name, title, y string, lines ...line) chart {
 		return chart{
