@@ -20,11 +20,16 @@ func TestEndedRequestsKeepNothing(t *testing.T) {
 	var running sync.WaitGroup
 	for range goroutines {
 		running.Go(func() {
-			for range timers {
+			var all [timers]*time.Timer
+			for i := range all {
 				longest := []time.Duration{time.Minute, time.Hour}[rand.IntN(2)]
-				timer := time.AfterFunc(rand.N(longest), func() {})
-				t.Cleanup(func() { timer.Stop() })
+				all[i] = time.AfterFunc(rand.N(longest), func() {})
 			}
+			t.Cleanup(func() {
+				for _, timer := range all {
+					timer.Stop()
+				}
+			})
 		})
 	}
 	running.Wait()

@@ -24,7 +24,7 @@ const (
 // idle measures idle watches of each kind.
 func (o *options) idle(ctx context.Context, dir string) error {
 	t := measure.NewTable(fmt.Sprintf("%d idle watches on %d connections", o.watches, o.connections),
-		fmt.Sprintf("go run ./bench/watchers -watches %d -connections %d", o.watches, o.connections),
+		fmt.Sprintf("go run ./bench/watchers -watches %d -connections %d -rounds %d -creates %d", o.watches, o.connections, o.rounds, o.creates),
 		"watches of", "watches", "KiB each", "core at rest, %", "event after ms, p50", "p99", "create that concerns none, µs", "without watches", "ratio")
 	for _, k := range kinds(o.watches) {
 		if o.only != "" && o.only != k.name {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -157,17 +158,18 @@ func (st *stream) wait(deadline *time.Time) bool {
 	}
 	// The runtime keeps stopped timers, and what they refer to, until a quarter of all are stopped,
 	// which are thousands of ended requests on a node with many watches. So the timer drops the stream.
-	c, waiting := st.conn, st
+	var waiter atomic.Pointer[stream]
+	waiter.Store(st)
 	timer := time.AfterFunc(left, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if waiting != nil {
-			waiting.changed.Broadcast()
+		if st := waiter.Load(); st != nil {
+			st.conn.mu.Lock()
+			defer st.conn.mu.Unlock()
+			st.changed.Broadcast()
 		}
 	})
 	defer func() {
 		timer.Stop()
-		waiting = nil
+		waiter.Store(nil)
 	}()
 	st.changed.Wait()
 	return true

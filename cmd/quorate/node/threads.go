@@ -42,11 +42,13 @@ const (
 	scarceShare = 0.1
 	fewCores    = 2
 	// The collection of a large heap, from largeLive bytes on, takes processor time and lets goroutines
-	// wait, with all threads nearly as long as with one. So neither counts during one, which with one
-	// thread takes two seconds at mostLive; but they do after longestCollection, because then there is
-	// garbage all the time, as beside lists.
+	// wait, with all threads nearly as long as with one. So while a node has one thread, neither counts
+	// during one: for as long as a collection of that much takes with one thread, which is at most
+	// longestCollection at mostLive. After that they count, because then there is garbage all the time.
 	largeLive         = 96 << 20
 	longestCollection = 3 * time.Second
+	// restartTime is how long a count of pauses stays before it shows that no collection is under way.
+	restartTime = 4 * longestCollection
 	// mostLive is the live memory, in bytes, from which there are all threads: with one, a collection
 	// would take long, and a change of the number of threads waits for its end.
 	mostLive = 512 << 20
@@ -87,7 +89,7 @@ func (c *threadChoice) next(l load) (one bool) {
 	}
 	used := float64(l.used) / float64(l.length)
 	switch {
-	case c.one && l.live < mostLive && c.collecting > 0 && c.collecting <= longestCollection:
+	case c.one && l.live < mostLive && c.collecting > 0 && c.collecting <= collectionTime(l.live):
 	case c.one && l.waits >= longWaits && l.scarce < scarceShare:
 		if c.since < c.hold+waitedTime {
 			c.hold = min(2*c.hold, longestWaited)
@@ -105,6 +107,12 @@ func (c *threadChoice) next(l load) (one bool) {
 		}
 	}
 	return c.one
+}
+
+// collectionTime returns the longest time that one thread takes to collect with so many live bytes,
+// in whole intervals, since it may begin in the middle of one.
+func collectionTime(live uint64) time.Duration {
+	return threadInterval + longestCollection*time.Duration(live>>20)/(mostLive>>20)
 }
 
 func (c *threadChoice) change(keep time.Duration) {
@@ -164,14 +172,19 @@ type loadMeter struct {
 	at      time.Time
 	used    time.Duration
 	waits   uint64
-	pauses  uint64 // of collections, each of which has one at its beginning and one at its end
+
+	// Each collection has a pause at its beginning and one at its end, and seldom others, at which it
+	// goes on.
+	pauses   uint64
+	pausesAt time.Time // the last change of pauses
+	restarts int64     // pauses that were neither the beginning nor the end of a collection
 
 	delays   time.Duration // what threads had waited for a core
 	delaysAt time.Time     // then
 }
 
 func newLoadMeter(cores int) *loadMeter {
-	m := &loadMeter{cores: cores, samples: []runtimemetrics.Sample{{Name: "/sched/latencies:seconds"}, {Name: "/gc/heap/live:bytes"}, {Name: "/sched/pauses/total/gc:seconds"}}}
+	m := &loadMeter{cores: cores, samples: []runtimemetrics.Sample{{Name: "/sched/latencies:seconds"}, {Name: "/gc/heap/live:bytes"}, {Name: "/sched/pauses/total/gc:seconds"}, {Name: "/gc/cycles/total:gc-cycles"}}}
 	m.measure()
 	return m
 }
@@ -182,10 +195,9 @@ func newLoadMeter(cores int) *loadMeter {
 func (m *loadMeter) measure() load {
 	runtimemetrics.Read(m.samples)
 	now, used, waits := time.Now(), processorTime(), countOf(m.samples[0].Value.Float64Histogram(), longWait)
-	pauses := countOf(m.samples[2].Value.Float64Histogram(), 0)
 	l := load{length: now.Sub(m.at), used: used - m.used, waits: waits - m.waits, live: m.samples[1].Value.Uint64()}
-	l.collecting = pauses != m.pauses || pauses%2 != 0
-	m.at, m.used, m.waits, m.pauses = now, used, waits, pauses
+	l.collecting = m.collecting(countOf(m.samples[2].Value.Float64Histogram(), 0), m.samples[3].Value.Uint64(), now)
+	m.at, m.used, m.waits = now, used, waits
 	if l.waits < longWaits || m.cores > fewCores {
 		return l
 	}
@@ -197,6 +209,20 @@ func (m *loadMeter) measure() load {
 	}
 	m.delays, m.delaysAt = delays, now
 	return l
+}
+
+// collecting returns whether a collection was under way since the last call. There have been so many
+// pauses for collections by now, and so many collections have ended.
+func (m *loadMeter) collecting(pauses, ended uint64, now time.Time) bool {
+	changed, others := pauses != m.pauses, int64(pauses)-2*int64(ended)
+	known := m.pausesAt.IsZero() || !changed && (others < m.restarts || now.Sub(m.pausesAt) > restartTime)
+	if known {
+		m.restarts = others
+	}
+	if changed {
+		m.pauses, m.pausesAt = pauses, now
+	}
+	return changed || others > m.restarts
 }
 
 // countOf returns how many durations of at least so much are in a histogram of seconds.

@@ -87,11 +87,10 @@ func TestThreadChoice(t *testing.T) {
 	expect("waits after many", run(&c, 1, waits), "A")
 	expect("quiet after it", run(&c, int(longestWaited/threadInterval), idle), all(int(longestWaited/threadInterval)-1)+"1")
 
-	const longest = int(longestCollection / threadInterval)
-	for name, kind := range map[string]int{"busy": collectsBusy, "waits": collectsWaits} {
+	for kind, longest := range map[int]int{collectsBusy: 2, collectsWaits: int((threadInterval + longestCollection - 1) / threadInterval)} {
 		c = threadChoice{one: true}
-		expect(name+" in collections", run(&c, longest, kind)+run(&c, 1, idle)+run(&c, longest, kind), one(2*longest+1))
-		expect(name+" in one without end", run(&c, 1, kind), "A")
+		expect("collections", run(&c, longest, kind)+run(&c, 1, idle)+run(&c, longest, kind), one(2*longest+1))
+		expect("one without end", run(&c, 1, kind), "A")
 	}
 	c = threadChoice{one: true}
 	expect("busy in collections of a small heap", run(&c, 1, collectsSmall), "A")
@@ -194,12 +193,13 @@ func TestLoadMeterSeesCollections(t *testing.T) {
 	if l := m.measure(); l.collecting {
 		t.Error("a collection is seen after its end")
 	}
-	content := make([]*[64]*byte, 1<<19) // 256 MiB to mark
+	content := make([]*[64]*byte, 1<<17) // 64 MiB to mark
 	for i := range content {
 		content[i] = new([64]*byte)
 	}
 	for deadline, seen := time.Now().Add(time.Minute), 0; seen <= 2; { // beginning and end are seen at any rate
 		seen = 0
+		m.measure() // the end of the last one
 		var collection sync.WaitGroup
 		var ended atomic.Bool
 		collection.Go(func() {
@@ -221,4 +221,40 @@ func TestLoadMeterSeesCollections(t *testing.T) {
 		t.Error("a collection is seen long after its end")
 	}
 	runtime.KeepAlive(content)
+}
+
+// A pause at which a collection goes on hides only the collections of restartTime.
+func TestLoadMeterOutlivesRestarts(t *testing.T) {
+	now := time.Now()
+	var m loadMeter
+	for i, step := range []struct {
+		pauses, ended uint64
+		passed        time.Duration
+		want          bool
+	}{
+		{22, 10, threadInterval, true}, // from before, with a restart, and while a third one goes on
+		{23, 11, threadInterval, true}, // which ends
+		{23, 11, threadInterval, false},
+		{24, 11, threadInterval, true}, // begins
+		{24, 11, threadInterval, true},
+		{25, 11, threadInterval, true}, // goes on
+		{25, 11, threadInterval, true},
+		{26, 12, threadInterval, true}, // ends
+		{26, 12, threadInterval, true}, // which cannot be seen yet
+		{26, 12, restartTime, false},
+		{27, 12, threadInterval, true}, // begins
+		{27, 12, threadInterval, true},
+		{28, 13, threadInterval, true}, // ends
+		{28, 13, threadInterval, false},
+		{32, 15, threadInterval, true}, // two begin and end
+		{32, 15, threadInterval, false},
+		{33, 16, threadInterval, true}, // its end is counted before its pause
+		{34, 16, threadInterval, true},
+		{34, 16, threadInterval, false},
+	} {
+		now = now.Add(step.passed)
+		if got := m.collecting(step.pauses, step.ended, now); got != step.want {
+			t.Errorf("step %d, %d pauses, %d have ended: %v", i, step.pauses, step.ended, got)
+		}
+	}
 }
