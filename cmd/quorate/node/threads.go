@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	runtimemetrics "runtime/metrics"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -47,8 +48,6 @@ const (
 	// longestCollection at mostLive. After that they count, because then there is garbage all the time.
 	largeLive         = 96 << 20
 	longestCollection = 3 * time.Second
-	// restartTime is how long a count of pauses stays before it shows that no collection is under way.
-	restartTime = 4 * longestCollection
 	// mostLive is the live memory, in bytes, from which there are all threads: with one, a collection
 	// would take long, and a change of the number of threads waits for its end.
 	mostLive = 512 << 20
@@ -173,11 +172,11 @@ type loadMeter struct {
 	used    time.Duration
 	waits   uint64
 
-	// Each collection has a pause at its beginning and one at its end, and seldom others, at which it
-	// goes on.
-	pauses   uint64
-	pausesAt time.Time // the last change of pauses
-	restarts int64     // pauses that were neither the beginning nor the end of a collection
+	pauses uint64 // of collections, each of which has one at its beginning and one at its end
+	// others are, after each of the last intervals, the pauses besides those of collections that had
+	// ended: seldom a collection has more than two, and if one is under way it has had its first.
+	others   [20]int64
+	interval int
 
 	delays   time.Duration // what threads had waited for a core
 	delaysAt time.Time     // then
@@ -196,7 +195,7 @@ func (m *loadMeter) measure() load {
 	runtimemetrics.Read(m.samples)
 	now, used, waits := time.Now(), processorTime(), countOf(m.samples[0].Value.Float64Histogram(), longWait)
 	l := load{length: now.Sub(m.at), used: used - m.used, waits: waits - m.waits, live: m.samples[1].Value.Uint64()}
-	l.collecting = m.collecting(countOf(m.samples[2].Value.Float64Histogram(), 0), m.samples[3].Value.Uint64(), now)
+	l.collecting = m.collecting(countOf(m.samples[2].Value.Float64Histogram(), 0), m.samples[3].Value.Uint64())
 	m.at, m.used, m.waits = now, used, waits
 	if l.waits < longWaits || m.cores > fewCores {
 		return l
@@ -212,17 +211,14 @@ func (m *loadMeter) measure() load {
 }
 
 // collecting returns whether a collection was under way since the last call. There have been so many
-// pauses for collections by now, and so many collections have ended.
-func (m *loadMeter) collecting(pauses, ended uint64, now time.Time) bool {
+// pauses for collections by now, and so many collections have ended. If collections are under way all
+// the time, they are not seen.
+func (m *loadMeter) collecting(pauses, ended uint64) bool {
 	changed, others := pauses != m.pauses, int64(pauses)-2*int64(ended)
-	known := m.pausesAt.IsZero() || !changed && (others < m.restarts || now.Sub(m.pausesAt) > restartTime)
-	if known {
-		m.restarts = others
-	}
-	if changed {
-		m.pauses, m.pausesAt = pauses, now
-	}
-	return changed || others > m.restarts
+	m.pauses = pauses
+	m.others[m.interval%len(m.others)] = others
+	m.interval++
+	return changed || others > slices.Min(m.others[:min(m.interval, len(m.others))])
 }
 
 // countOf returns how many durations of at least so much are in a histogram of seconds.
