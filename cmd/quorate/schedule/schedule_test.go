@@ -193,9 +193,9 @@ func TestMissingDirectory(t *testing.T) {
 	s := single(t, dir, times{second(time.Minute)}, good)
 	s.start()
 	testcluster.Eventually(t, "the backup fails", func() bool { return s.failed("missing-directory") == 1 })
-	if s.log.count("does not exist: create it, or mount its file system") != 2 { // at the start, and for the backup
-		t.Error("the log does not say what to do")
-	}
+	testcluster.Eventually(t, "the log says what to do, at the start and for the backup", func() bool {
+		return s.log.count("does not exist: create it, or mount its file system") == 2
+	})
 	makeDir(t, dir)
 	testcluster.Eventually(t, "the backup is written", func() bool { return s.log.count("scheduled backup written") == 1 })
 	verified(t, dir)
@@ -209,9 +209,9 @@ func TestBackupLeavesSpaceForTheData(t *testing.T) {
 	s.cfg.Needed = func() (int64, error) { return 1 << 60, nil }
 	s.start()
 	testcluster.Eventually(t, "the backup fails", func() bool { return s.failed("no-space") == 1 })
-	if s.log.count("the data directory on the same disk needs") != 1 {
-		t.Error("the log does not say why")
-	}
+	testcluster.Eventually(t, "the log says why", func() bool {
+		return s.log.count("the data directory on the same disk needs") == 1
+	})
 }
 
 func TestReasons(t *testing.T) {
