@@ -104,8 +104,8 @@ func New(cfg Config) (*Server, error) {
 const maxEncodedBytes = 128 << 20
 
 // maxSelectorBytes is the memory that the selectors of open watches may take together, and
-// maxSelectorBytesPerUser what those of one user may. Both may take shortSelectorBytes for each watch
-// that the limits allow, if that is more: an object's name and the like.
+// maxSelectorBytesPerUser what those of one user may. Both may take shortSelectorBytes for each
+// watch that the limits allow, if that is more: an object's name and the like.
 const (
 	maxSelectorBytes        = 64 << 20
 	maxSelectorBytesPerUser = maxSelectorBytes / 2

@@ -12,11 +12,12 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// TestEndedRequestsKeepNothing sends requests whose bodies arrive late to a server with many running
-// timers, as watches have them for their bookmarks and their end. Among so many the runtime keeps
-// those that are stopped, and what they refer to.
+// TestEndedRequestsKeepNothing sends requests whose bodies arrive late to a server with many
+// running timers, as watches have them for their bookmarks and their end. Among so many the runtime
+// keeps those that are stopped, and what they refer to.
 func TestEndedRequestsKeepNothing(t *testing.T) {
-	const goroutines, timers = 200, 1000 // so many goroutines run on all threads, which have timers of their own
+	// So many goroutines run on all threads, which have timers of their own.
+	const goroutines, timers = 200, 1000
 	var running sync.WaitGroup
 	for range goroutines {
 		running.Go(func() {

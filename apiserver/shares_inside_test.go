@@ -266,7 +266,8 @@ func TestDelayedRefusalEndsWithItsClient(t *testing.T) {
 	})
 }
 
-// TestSelectorBytesFollowTheWatches: whoever may have more watches may have a short selector for each.
+// TestSelectorBytesFollowTheWatches: whoever may have more watches may have a short selector for
+// each.
 func TestSelectorBytesFollowTheWatches(t *testing.T) {
 	for _, tc := range []struct{ watches, perUser, want, wantPerUser int64 }{
 		{40_000, 20_000, maxSelectorBytes, maxSelectorBytesPerUser},

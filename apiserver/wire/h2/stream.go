@@ -157,7 +157,8 @@ func (st *stream) wait(deadline *time.Time) bool {
 		return false
 	}
 	// The runtime keeps stopped timers, and what they refer to, until a quarter of all are stopped,
-	// which are thousands of ended requests on a node with many watches. So the timer drops the stream.
+	// which are thousands of ended requests on a node with many watches. So the timer drops the
+	// stream.
 	var waiter atomic.Pointer[stream]
 	waiter.Store(st)
 	timer := time.AfterFunc(left, func() {

@@ -42,10 +42,11 @@ const (
 	longWaits   = 3
 	scarceShare = 0.1
 	fewCores    = 2
-	// The collection of a large heap, from largeLive bytes on, takes processor time and lets goroutines
-	// wait, with all threads nearly as long as with one. So while a node has one thread, neither counts
-	// during one: for as long as a collection of that much takes with one thread, which is at most
-	// longestCollection at mostLive. After that they count, because then there is garbage all the time.
+	// The collection of a large heap, from largeLive bytes on, takes processor time and lets
+	// goroutines wait, with all threads nearly as long as with one. So while a node has one thread,
+	// neither counts during one: for as long as a collection of that much takes with one thread,
+	// which is at most longestCollection at mostLive. After that they count, because then there is
+	// garbage all the time.
 	largeLive         = 96 << 20
 	longestCollection = 3 * time.Second
 	// mostLive is the live memory, in bytes, from which there are all threads: with one, a collection

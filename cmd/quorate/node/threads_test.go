@@ -194,7 +194,8 @@ func TestLoadMeterSeesCollections(t *testing.T) {
 	for i := range content {
 		content[i] = new([64]*byte)
 	}
-	for deadline, seen := time.Now().Add(time.Minute), 0; seen <= 2; { // beginning and end are seen at any rate
+	// Beginning and end are seen at any rate.
+	for deadline, seen := time.Now().Add(time.Minute), 0; seen <= 2; {
 		seen = 0
 		m = newLoadMeter(fewCores)
 		var collection sync.WaitGroup
