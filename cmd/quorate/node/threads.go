@@ -110,7 +110,7 @@ func (c *threadChoice) next(l load) (one bool) {
 }
 
 // collectionTime returns the longest time that one thread takes to collect with so many live bytes,
-// in whole intervals, since it may begin in the middle of one.
+// and an interval more, since a collection may begin in the middle of one.
 func collectionTime(live uint64) time.Duration {
 	return threadInterval + longestCollection*time.Duration(live>>20)/(mostLive>>20)
 }
