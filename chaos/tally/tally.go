@@ -37,13 +37,38 @@ type reader struct {
 	total  *counts
 	tests  map[string]map[string]*test // by package
 	failed map[string]bool             // packages of which a test failed
+	ended  map[string]*said            // what tests said that passed or were skipped, by package
+}
+
+// said is what the tests of a package said that ended well: at most maxSaid bytes, the last ones.
+type said struct {
+	lines []string
+	size  int
+}
+
+// maxSaid bounds what is kept of a package's output until the package has ended.
+const maxSaid = 4 << 20
+
+func (s *said) add(lines []string) {
+	s.lines = append(s.lines, lines...)
+	for _, line := range lines {
+		s.size += len(line)
+	}
+	drop := 0
+	for ; s.size > maxSaid; drop++ {
+		s.size -= len(s.lines[drop])
+	}
+	s.lines = s.lines[drop:]
 }
 
 func newReader(out io.Writer, total *counts) *reader {
 	if total.Reasons == nil {
 		total.Reasons = map[string]int{}
 	}
-	return &reader{out: out, total: total, tests: map[string]map[string]*test{}, failed: map[string]bool{}}
+	return &reader{
+		out: out, total: total,
+		tests: map[string]map[string]*test{}, failed: map[string]bool{}, ended: map[string]*said{},
+	}
 }
 
 // maxLine bounds one event: an output line of a test.
@@ -120,6 +145,12 @@ func (r *reader) end(e event, one *test) {
 			r.total.Passed++
 		}
 	}
+	if e.Action != "fail" {
+		if r.ended[e.Package] == nil {
+			r.ended[e.Package] = &said{}
+		}
+		r.ended[e.Package].add(one.lines)
+	}
 }
 
 // takePackage prints what go test says of a package, and counts one that failed without a test.
@@ -129,13 +160,17 @@ func (r *reader) takePackage(e event) {
 		if e.Output != "PASS\n" && e.Output != "FAIL\n" {
 			fmt.Fprint(r.out, e.Output)
 		}
+	case "pass", "skip":
+		delete(r.ended, e.Package)
 	case "fail":
 		r.unfinished(e.Package)
 	}
 }
 
 // unfinished are tests that were running when their package failed: it panicked, or its time was
-// over. They are printed and counted, and where there are none, the package is.
+// over. They are printed and counted, and where there are none, the package is, and what its tests
+// said is printed although they passed: the race detector, for one, reports a race while another
+// test runs, and lets the process fail at its end.
 func (r *reader) unfinished(pkg string) {
 	running := r.tests[pkg]
 	delete(r.tests, pkg)
@@ -149,7 +184,12 @@ func (r *reader) unfinished(pkg string) {
 	}
 	if !r.failed[pkg] {
 		r.total.Failed++
+		if passed := r.ended[pkg]; passed != nil {
+			fmt.Fprintf(r.out, "%s: its process failed, though none of its tests did; they said:\n", pkg)
+			fmt.Fprint(r.out, strings.Join(passed.lines, ""))
+		}
 	}
+	delete(r.ended, pkg)
 }
 
 // reason is what a test that was skipped said last.

@@ -55,9 +55,12 @@ func TestTally(t *testing.T) {
 		"a case fails": {
 			[]string{module, failing}, true, "3 passed, 1 failed, 2 skipped", []string{"it is wrong", "--- FAIL: TestFails/fails", "FAIL\tm"}, "not to be seen",
 		},
-		"a case panics":           {[]string{panics}, true, "0 passed, 1 failed, 0 skipped", []string{"at the disco"}, "PASS"},
-		"it does not build":       {[]string{nothing}, true, "0 passed, 1 failed, 0 skipped", []string{"undefined: undefined"}, "PASS"},
-		"all pass and it exits 3": {[]string{module, exits}, true, "2 passed, 1 failed, 2 skipped", []string{"FAIL\tm"}, "ok  \tm"},
+		"a case panics":     {[]string{panics}, true, "0 passed, 1 failed, 0 skipped", []string{"at the disco"}, "PASS"},
+		"it does not build": {[]string{nothing}, true, "0 passed, 1 failed, 0 skipped", []string{"undefined: undefined"}, "PASS"},
+		"all pass and it exits 3": {
+			[]string{module, exits}, true, "2 passed, 1 failed, 2 skipped",
+			[]string{"=== RUN   TestPasses", "not to be seen", "m: its process failed", "FAIL\tm"}, "ok  \tm",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
