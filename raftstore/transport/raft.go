@@ -72,7 +72,7 @@ var (
 func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Duration, logger hclog.Logger) *Raft {
 	nobody := Followers{Installed: func(raft.ServerID, uint64, time.Duration) {}, Stored: func(raft.ServerID, uint64) {}}
 	conns := newDialled()
-	stream := stream{subListener: m.consumers[ProtocolRaft], mux: m, dialled: conns}
+	stream := stream{subListener: m.consumers[ProtocolRaft], mux: m, dialled: conns, accepted: newAccepted()}
 	inner := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream:  stream,
 		MaxPool: raftConnections,
@@ -137,11 +137,13 @@ func (t *Raft) Disconnect(name string) {
 	t.mux.Disconnect(name)
 }
 
-// Close closes the transport and its pooled connections, which the library's own Close leaves open.
+// Close closes the transport with the connections that the library's own Close leaves open, those
+// in its pool and those of peers, and waits until none is served.
 func (t *Raft) Close() error {
 	t.Abort()
 	t.NetworkTransport.CloseStreams()
 	err := errors.Join(t.NetworkTransport.Close(), t.mux.consumers[protocolAppends].Close())
+	t.stream.accepted.close()
 	t.appends.Close()
 	t.closeOnce.Do(func() { close(t.requests.done) })
 	t.work.Wait()

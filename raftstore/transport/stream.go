@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"net"
 	"strings"
@@ -20,8 +19,18 @@ const nameSeparator = "@"
 // library writes into requests.
 type stream struct {
 	*subListener
-	mux     *Mux
-	dialled *dialled
+	mux      *Mux
+	dialled  *dialled
+	accepted *accepted
+}
+
+// Accept implements raft.StreamLayer.
+func (s stream) Accept() (net.Conn, error) {
+	c, err := s.subListener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return s.accepted.add(c)
 }
 
 func (s stream) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
@@ -110,7 +119,7 @@ func (d *dialled) disconnect(name string) {
 // cutOff closes the TCP connection below TLS, because TLS would first send an alert, which waits
 // for a peer that doesn't read.
 func cutOff(c net.Conn) {
-	if t, ok := c.(*tls.Conn); ok {
+	if t, ok := c.(interface{ NetConn() net.Conn }); ok { // a tls.Conn, or an accepted one
 		c = t.NetConn()
 	}
 	c.Close()
