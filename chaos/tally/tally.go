@@ -169,8 +169,7 @@ func (r *reader) takePackage(e event) {
 
 // unfinished are tests that were running when their package failed: it panicked, or its time was
 // over. They are printed and counted, and where there are none, the package is, and what its tests
-// said is printed although they passed: the race detector, for one, reports a race while another
-// test runs, and lets the process fail at its end.
+// said is printed although they passed, since go test says nothing of why the process failed.
 func (r *reader) unfinished(pkg string) {
 	running := r.tests[pkg]
 	delete(r.tests, pkg)

@@ -113,3 +113,21 @@ func TestTotalsOfSeveralRuns(t *testing.T) {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }
+
+// TestOutputOfPassedTestsIsBounded: the last lines stay, at most maxSaid bytes of them.
+func TestOutputOfPassedTestsIsBounded(t *testing.T) {
+	var s said
+	line := strings.Repeat("x", maxSaid/8)
+	for range 3 {
+		s.add([]string{line, line, line, line})
+	}
+	s.add([]string{"last"})
+	kept := strings.Join(s.lines, "")
+	if len(kept) > maxSaid || len(kept) < maxSaid/2 || !strings.HasSuffix(kept, "last") {
+		t.Errorf("%d bytes are kept of at most %d, which end with %q", len(kept), maxSaid, kept[max(0, len(kept)-4):])
+	}
+	s.add([]string{strings.Repeat("y", maxSaid+1)})
+	if len(s.lines) != 0 {
+		t.Errorf("a line beyond the bound leaves %d lines", len(s.lines))
+	}
+}
