@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -235,9 +234,12 @@ func (s *Store) openRaft() error {
 	s.transport.SetFollowers(transport.Followers{Installed: s.joiners.Installed, Stored: s.joiners.Stored})
 	s.transport.SetClaim(s.snapshots.Claim)
 	stable := diskguard.NewStable(s.log, s.life)
-	err := diskguard.Start(func() (err error) {
-		entries := s.transport.EarlyLog(s.cfg.wrapLog(raftLog{s.log, &s.snapshotIndex, s.replay}))
-		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.applier, entries, stable, s.snapshots, s.transport)
+	err := diskguard.Start(func() error {
+		entries, err := newRaftLog(s.log, &s.snapshotIndex, s.replay)
+		if err != nil {
+			return err
+		}
+		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.applier, s.transport.EarlyLog(s.cfg.wrapLog(entries)), stable, s.snapshots, s.transport)
 		return err
 	})
 	if err != nil {
@@ -320,22 +322,4 @@ func (s *Store) stalled(took time.Duration) {
 	if s.leaders.IsLeader() {
 		s.stall.Resign(took)
 	}
-}
-
-// raftLog is the log as Raft reads it. It reports a damaged entry that a snapshot covers as
-// trimmed, so that Raft sends the snapshot to a follower that needs the entry.
-type raftLog struct {
-	*log.Store
-	snapshotIndex *atomic.Uint64 // of the newest snapshot
-	replay        *replay.Log
-}
-
-func (r raftLog) GetLog(index uint64, entry *raft.Log) error {
-	err := r.Store.GetLog(index, entry)
-	var damaged *log.Corrupt
-	if errors.As(err, &damaged) && index <= r.snapshotIndex.Load() {
-		r.replay.DropDamaged(index)
-		return raft.ErrLogNotFound
-	}
-	return err
 }

@@ -20,6 +20,7 @@ type metrics struct {
 	holdsGivenUp    prometheus.Counter
 	corrupt         prometheus.Counter
 	cacheHits       prometheus.Counter
+	aheadHits       prometheus.Counter
 	cacheMisses     prometheus.Counter
 }
 
@@ -64,9 +65,13 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 			Name: "quorate_raftstore_log_cache_hits_total",
 			Help: "Entries read from memory.",
 		}),
+		aheadHits: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_log_read_ahead_total",
+			Help: "Entries read from memory that were read from disk together with the entry before.",
+		}),
 		cacheMisses: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_cache_misses_total",
-			Help: "Entries read from disk.",
+			Help: "Reads from disk: of one entry, or of several for who reads in order.",
 		}),
 	}
 	if reg == nil {
@@ -74,7 +79,7 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 	}
 	m.registry = reg
 	m.collectors = append(m.gauges(s), m.appendSeconds, m.appendedEntries, m.appendedBytes, m.stalled, m.trimmed,
-		m.resets, m.holdsGivenUp, m.corrupt, m.cacheHits, m.cacheMisses)
+		m.resets, m.holdsGivenUp, m.corrupt, m.cacheHits, m.aheadHits, m.cacheMisses)
 	reg.MustRegister(m.collectors...)
 	return m
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/hashicorp/raft"
 
@@ -79,6 +81,7 @@ func (s *Store) chunk(after, limit uint64) ([]segment.Record, error) {
 // updated without these entries. A log that is empty, or that ends before from, passes. The
 // verified entries count as written (Written).
 func (s *Store) Verify(ctx context.Context, from uint64) error {
+	s.others = nil
 	have := s.span()
 	from = max(from, 1)
 	if have.empty() || from > have.last {
@@ -87,11 +90,24 @@ func (s *Store) Verify(ctx context.Context, from uint64) error {
 	if from < have.first {
 		return s.counted(&Corrupt{Index: from, Path: s.cfg.Dir, Reason: fmt.Sprintf("is missing, the log begins with %d", have.first)})
 	}
+	var mu sync.Mutex
+	var others []uint64
 	err := s.segments.Check(ctx, from, func(rec *segment.Record) {
 		s.written.Add(Footprint(len(rec.Data) + len(rec.Extensions)))
+		if rec.Kind != raft.LogCommand {
+			mu.Lock()
+			defer mu.Unlock()
+			others = append(others, rec.Index)
+		}
 	})
+	slices.Sort(others)
+	s.others = others
 	return s.counted(s.asCorrupt(err))
 }
+
+// Others returns the indexes of the entries that Verify has read and that are no commands, in
+// ascending order. It must not be called while Verify runs.
+func (s *Store) Others() []uint64 { return s.others }
 
 // Align removes the whole log if it does not fit the newest snapshot, taken at index and term, and
 // reports whether it did. It must be called before Raft starts. The log does not fit if it ends

@@ -26,6 +26,7 @@ type Store struct {
 	cfg      Config
 	logger   *slog.Logger
 	cache    *cache
+	ahead    readAhead
 	watch    *watchdog
 	metrics  *metrics
 	segments *segment.Log
@@ -40,6 +41,7 @@ type Store struct {
 
 	holds   holds
 	written atomic.Int64 // see Written
+	others  []uint64     // see Others
 	recent  recent       // times of the newest appends
 }
 
@@ -71,6 +73,7 @@ func (s *Store) Close() error {
 	s.watch.stop()
 	s.metrics.unregister()
 	s.cache.clear()
+	s.ahead.clear()
 	if err := errors.Join(s.segments.Close(), s.stable.Close(), removeFolder(s.remove)); err != nil {
 		return fmt.Errorf("close log %s: %w", s.cfg.Dir, err)
 	}
@@ -90,7 +93,7 @@ func (s *Store) FirstIndex() (uint64, error) { return s.span().first, nil }
 // LastIndex returns the newest stored index, 0 if there is none.
 func (s *Store) LastIndex() (uint64, error) { return s.span().last, nil }
 
-// GetLog reads one entry, from memory if it is recent.
+// GetLog reads one entry: from memory if it is recent, or was read ahead for who reads in order.
 func (s *Store) GetLog(index uint64, entry *raft.Log) error {
 	if s.closed.Load() {
 		return ErrClosed
@@ -102,8 +105,13 @@ func (s *Store) GetLog(index uint64, entry *raft.Log) error {
 		s.metrics.cacheHits.Inc()
 		return nil
 	}
+	miss, ok := s.ahead.get(index, entry)
+	if ok {
+		s.metrics.aheadHits.Inc()
+		return nil
+	}
 	s.metrics.cacheMisses.Inc()
-	records, err := s.segments.Read(index, 1)
+	records, err := s.segments.ReadInto(miss.into, index, miss.limit)
 	if errors.Is(err, segment.ErrRemoved) {
 		return raft.ErrLogNotFound
 	}
@@ -111,6 +119,7 @@ func (s *Store) GetLog(index uint64, entry *raft.Log) error {
 		return s.counted(s.asCorrupt(err))
 	}
 	records[0].Into(entry)
+	s.ahead.put(index, records, miss)
 	return nil
 }
 

@@ -75,7 +75,9 @@ func (s *Store) truncate(index uint64) error {
 	}
 	// gofail: var logBeforeCut struct{}
 	s.cache.truncate(index) // first: the cache must not serve an entry that may be gone
-	if err := s.failed(s.segments.Truncate(index)); err != nil {
+	err := s.failed(s.segments.Truncate(index))
+	s.ahead.clear() // afterwards: until then reads may find the entries
+	if err != nil {
 		return fmt.Errorf("truncate log %s: %w", s.cfg.Dir, err)
 	}
 	// gofail: var logAfterCut struct{}
@@ -86,7 +88,9 @@ func (s *Store) truncate(index uint64) error {
 func (s *Store) reset() error {
 	s.cache.clear()
 	// gofail: var logBeforeReset struct{}
-	if err := s.failed(s.segments.Reset()); err != nil {
+	err := s.failed(s.segments.Reset())
+	s.ahead.clear()
+	if err != nil {
 		return fmt.Errorf("remove all of log %s: %w", s.cfg.Dir, err)
 	}
 	// gofail: var logAfterReset struct{}

@@ -25,12 +25,15 @@ const (
 // Read returns the entries from index on, in order: at least one, and at most limit of them and as
 // many as fit into some hundred KiB. It returns ErrRemoved if the log does not have the entry, and
 // *Damage if the entry is damaged.
-func (l *Log) Read(index uint64, limit int) ([]Record, error) {
+func (l *Log) Read(index uint64, limit int) ([]Record, error) { return l.ReadInto(nil, index, limit) }
+
+// ReadInto is Read, and uses the array of into if it is large enough.
+func (l *Log) ReadInto(into []Record, index uint64, limit int) ([]Record, error) {
 	s := l.fileWith(index)
 	if s == nil {
 		return nil, ErrRemoved
 	}
-	records, err := s.read(index, limit)
+	records, err := s.read(into[:0], index, limit)
 	if errors.Is(err, os.ErrClosed) {
 		return nil, ErrRemoved
 	}
@@ -53,14 +56,14 @@ func (l *Log) fileWith(index uint64) *file {
 	return nil
 }
 
-// read is Read for a segment that has the entry.
-func (s *file) read(index uint64, limit int) ([]Record, error) {
+// read is ReadInto for a segment that has the entry.
+func (s *file) read(into []Record, index uint64, limit int) ([]Record, error) {
 	for damaged := false; ; damaged = true {
 		from, err := s.locate(index)
 		if err != nil {
 			return nil, err
 		}
-		records, err := s.readFrom(from, index, limit)
+		records, err := s.readFrom(into, from, index, limit)
 		var d *Damage
 		if !errors.As(err, &d) || damaged {
 			return records, err
@@ -88,8 +91,9 @@ func (s *file) locate(index uint64) (point, error) {
 	return s.find(index)
 }
 
-// readFrom reads the frames from a point on, and returns the entries from index on.
-func (s *file) readFrom(from point, index uint64, limit int) (records []Record, err error) {
+// readFrom reads the frames from a point on, and appends the entries from index on to records,
+// which are empty.
+func (s *file) readFrom(records []Record, from point, index uint64, limit int) ([]Record, error) {
 	last, end := s.span()
 	chunk := int64(chunkBytes)
 	if limit == 1 {
@@ -136,7 +140,7 @@ func (s *file) continueAt(next point) {
 
 // readFirst reads the first entry.
 func (s *file) readFirst() (Record, error) {
-	records, err := s.readFrom(point{s.base, blockBytes}, s.base, 1)
+	records, err := s.readFrom(nil, point{s.base, blockBytes}, s.base, 1)
 	if err == nil && len(records) == 0 {
 		err = ErrRemoved
 	}
