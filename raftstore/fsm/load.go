@@ -13,41 +13,6 @@ import (
 	"quorate/raftstore/state"
 )
 
-// ReadSnapshot reads the whole output of WriteSnapshot and returns its tree. If any check of the
-// content fails, the error is an ErrSnapshotCorrupt.
-func ReadSnapshot(r io.Reader) (*state.Tree, error) {
-	s, err := openSnapshot(r)
-	if err != nil {
-		return nil, err
-	}
-	failed := s.header.GetFailed()
-	last := s.header.GetFailedFloor()
-	for i, delta := range failed {
-		last += delta
-		failed[i] = last
-	}
-	loader, err := state.NewLoader(s.header.GetIndex(), s.header.GetClusterId(), failed, s.header.GetFailedFloor())
-	if err != nil {
-		return nil, corrupt("header: %w", err)
-	}
-	if err := s.loadTimes(loader); err != nil {
-		return nil, corrupt("header: %w", err)
-	}
-	for {
-		ok, err := s.next()
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			return loader.Tree(), nil
-		}
-		// gofail: var restoreMiddle struct{}
-		if err := loader.Add(s.record.object(loader.Intern(s.record.labels))); err != nil {
-			return nil, corrupt("object %d: %w", s.read, err)
-		}
-	}
-}
-
 var errTimes = errors.New("as many times as entries are wanted")
 
 func (s *snapshotReader) loadTimes(loader *state.Loader) error {
@@ -140,22 +105,29 @@ func openSnapshot(r io.Reader) (*snapshotReader, error) {
 // next reads the next object into s.record. It returns false after the last object, once the
 // trailer has confirmed the content.
 func (s *snapshotReader) next() (bool, error) {
+	b, err := s.nextRecord()
+	if err != nil || b == nil {
+		return false, err
+	}
+	s.record = record{}
+	if err := s.record.decode(b, s.header.GetIndex()); err != nil {
+		return false, corrupt("object %d: %w", s.read, err)
+	}
+	return true, nil
+}
+
+// nextRecord reads the record of the next object, which is valid until the following call. It
+// returns nil after the last object, once the trailer has confirmed the content.
+func (s *snapshotReader) nextRecord() ([]byte, error) {
 	if s.read == s.header.GetObjects() {
-		return false, s.trailer()
+		return nil, s.trailer()
 	}
 	b, err := s.records.next()
 	if err != nil {
-		return false, s.unreadable(err, fmt.Sprintf("object %d of %d", s.read+1, s.header.GetObjects()))
+		return nil, s.unreadable(err, fmt.Sprintf("object %d of %d", s.read+1, s.header.GetObjects()))
 	}
 	s.read++
-	s.record = record{}
-	if err := s.record.decode(b); err != nil {
-		return false, corrupt("object %d: %w", s.read, err)
-	}
-	if s.record.version > s.header.GetIndex() {
-		return false, corrupt("object %d: version %d beyond index %d", s.read, s.record.version, s.header.GetIndex())
-	}
-	return true, nil
+	return b, nil
 }
 
 func (s *snapshotReader) trailer() error {
@@ -197,7 +169,8 @@ type record struct {
 	version, created uint64
 }
 
-func (r *record) decode(message []byte) error {
+// decode decodes the record of an object in the state at index.
+func (r *record) decode(message []byte, index uint64) error {
 	err := eachField(message, r.take)
 	if err != nil {
 		return err
@@ -211,6 +184,9 @@ func (r *record) decode(message []byte) error {
 	var digits [20]byte
 	if !bytes.HasPrefix(r.value[r.offset:], strconv.AppendUint(digits[:0], r.version, 10)) {
 		return fmt.Errorf("version %d is not in its place", r.version)
+	}
+	if r.version > index {
+		return fmt.Errorf("version %d beyond index %d", r.version, index)
 	}
 	return nil
 }
