@@ -54,8 +54,8 @@ func (r *raftLog) GetLog(index uint64, entry *raft.Log) error {
 // commands. Verify has just read them all. So the search gets commands without their data, which
 // takes a tenth of the time.
 //
-// If a later version of the library did not search, the first entries to apply would have no data,
-// and the node would end with the error of an entry that it doesn't know.
+// A later version of the library that did not search would get such a command when it wants to apply
+// or send one. TestTheLibrarySearchesTheLog fails then.
 type startScan struct {
 	next   atomic.Uint64 // index that the search reads next, 0 once it has ended
 	last   uint64        // of the log

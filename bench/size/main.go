@@ -43,7 +43,7 @@ func parse() *options {
 	flag.StringVar(&o.objects, "objects", "50000,200000,1000000", "numbers of objects to measure at")
 	flag.StringVar(&o.tempDir, "dir", "", "folder for the data of the node (default: that for temporary files)")
 	flag.IntVar(&o.value, "value", 64, "bytes of the value of each object")
-	flag.IntVar(&o.operations, "operations", 20_000, "creates, and gets, that are measured at each number")
+	flag.IntVar(&o.operations, "operations", 100_000, "creates, and gets, that are measured at each number")
 	flag.IntVar(&o.writes, "writes", 500, "writes in a second beside a snapshot")
 	flag.DurationVar(&o.phase, "phase", 6*time.Second, "length of the phases with and without a snapshot being written")
 	flag.DurationVar(&o.settle, "settle", 2*time.Second, "time for which the node is left alone before its memory is read")

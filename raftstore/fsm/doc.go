@@ -19,7 +19,7 @@
 // Replay rebuilds the event of an entry on disk from the entry and the set of failed entries,
 // without the state at that time.
 //
-// The package has no state and no goroutines. Apply must be called by one goroutine, the owner of
-// the tree; everything else is safe for concurrent use. Package raftstore, its subpackages and the
-// simulation of a cluster call it.
+// The package has no state, and no goroutines that outlive a call. Apply must be called by one
+// goroutine, the owner of the tree; everything else is safe for concurrent use. Package raftstore,
+// its subpackages and the simulation of a cluster call it.
 package fsm

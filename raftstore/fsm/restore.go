@@ -9,11 +9,13 @@ import (
 )
 
 const (
-	// batchBytes is about the size of the records that are decoded together, and batches the number
-	// of such batches that are in memory at a time.
-	batchBytes = 128 << 10
-	batches    = 8
-	// maxDecoders bounds the goroutines that decode them, of which one a processor helps.
+	// batchBytes is about the size of the records that are decoded together, with recordOverhead for
+	// each of them. A larger record is a batch of its own. There are batches of them in memory at a
+	// time.
+	batchBytes     = 128 << 10
+	recordOverhead = 32
+	batches        = 8
+	// maxDecoders bounds the goroutines that decode them. More than there are processors don't help.
 	maxDecoders = 4
 )
 
@@ -143,7 +145,7 @@ func (s *snapshotReader) fill(b *batch) bool {
 		b.records = nil // it had a large object
 	}
 	*b = batch{records: b.records[:0], ends: b.ends[:0], objects: b.objects[:0], first: s.read + 1, decoded: make(chan struct{})}
-	for len(b.records) < batchBytes {
+	for len(b.records)+recordOverhead*len(b.ends) < batchBytes {
 		record, err := s.nextRecord()
 		if err != nil || record == nil {
 			b.err = err

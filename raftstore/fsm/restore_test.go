@@ -91,7 +91,7 @@ func TestReadSnapshot_reports_the_first_of_several_errors(t *testing.T) {
 }
 
 // TestReadSnapshot_of_many_batches compares what is read with what was written, and cuts the stream
-// everywhere in between.
+// in several places.
 func TestReadSnapshot_of_many_batches(t *testing.T) {
 	header, objects := snapshotObjects(3000)
 	good := stream(t, header, objects)
@@ -120,5 +120,26 @@ func TestReadSnapshot_of_many_batches(t *testing.T) {
 		if _, err := fsm.ReadSnapshot(io.MultiReader(bytes.NewReader(good[:cut]), iotest.ErrReader(broken))); !errors.Is(err, broken) {
 			t.Fatalf("failed after %d of %d bytes: %v", cut, len(good), err)
 		}
+	}
+}
+
+// zeros is a stream of zeros, which are empty records. It counts them.
+type zeros struct{ read int }
+
+func (z *zeros) Read(b []byte) (int, error) {
+	if z.read += len(b); z.read > 8<<20 {
+		return 0, errors.New("read on and on")
+	}
+	clear(b)
+	return len(b), nil
+}
+
+// TestReadSnapshot_of_empty_records reads a snapshot that claims very many objects and has none.
+func TestReadSnapshot_of_empty_records(t *testing.T) {
+	header := records(t, &logpb.SnapshotHeader{Format: 1, Index: 9, Objects: 1 << 40})
+	rest := new(zeros)
+	_, err := fsm.ReadSnapshot(io.MultiReader(bytes.NewReader(header), rest))
+	if !errors.Is(err, fsm.ErrSnapshotCorrupt) || !strings.Contains(err.Error(), "object 1: incomplete key") || rest.read > 4<<20 {
+		t.Fatalf("%v, after %d bytes", err, rest.read)
 	}
 }

@@ -63,7 +63,7 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 		}),
 		cacheHits: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_cache_hits_total",
-			Help: "Entries read from memory.",
+			Help: "Entries read from the cache of the newest ones.",
 		}),
 		aheadHits: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_read_ahead_total",
@@ -71,7 +71,7 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 		}),
 		cacheMisses: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_cache_misses_total",
-			Help: "Reads from disk: of one entry, or of several for who reads in order.",
+			Help: "Reads from disk: of one entry, or of several for a reader that reads in order.",
 		}),
 	}
 	if reg == nil {

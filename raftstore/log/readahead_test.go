@@ -3,13 +3,19 @@ package log
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/hashicorp/raft"
 	dto "github.com/prometheus/client_model/go"
+
+	"quorate/raftstore/log/segment"
 )
 
 // readsFromDisk returns how often GetLog has read from disk.
@@ -159,6 +165,101 @@ func TestReadThatOverlapsARemovalIsNotKept(t *testing.T) {
 	if err := s.GetLog(13, &got); err != nil || got.Term != 4 {
 		t.Errorf("entry 13 is of term %d, which was removed (%v)", got.Term, err)
 	}
+}
+
+// TestReadThatOverlapsAFailedAppendIsNotKept reads from disk while an append goes on that stores its
+// first entries, and then removes them because it can't begin another file.
+func TestReadThatOverlapsAFailedAppendIsNotKept(t *testing.T) {
+	path := pathOf(t)
+	s := open(t, path, func(c *Config) { c.CacheEntries = 1 })
+	fill(t, s, 1, 100, 100)
+	if err := s.GetLog(10, new(raft.Log)); err != nil {
+		t.Fatal(err)
+	}
+	m, _ := s.ahead.get(11, new(raft.Log))
+	read, err := s.segments.Read(11, m.limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inTheWay := filepath.Join(path, fmt.Sprintf("%016x.segment", 2))
+	if err := os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	failing := entries(101, 400, 1000) // more than a file
+	if err := s.StoreLogs(failing); err == nil || errors.Is(err, ErrInDoubt) {
+		t.Fatalf("the append ended with %v", err)
+	}
+	wantSpan(t, s, 1, 100)
+	s.ahead.put(11, append(read, segment.Record{Index: 101, Term: failing[0].Term, Data: failing[0].Data}), m)
+	if err := os.RemoveAll(inTheWay); err != nil {
+		t.Fatal(err)
+	}
+	replaced := entries(101, 50, 100)
+	for _, e := range replaced {
+		e.Term = 4
+	}
+	store(t, s, replaced)
+	var got raft.Log
+	for index := uint64(12); index <= 101; index++ {
+		if err := s.GetLog(index, &got); err != nil || got.Index != index {
+			t.Fatalf("entry %d: %v, index %d", index, err, got.Index)
+		}
+	}
+	if got.Term != 4 {
+		t.Errorf("entry 101 is of term %d, whose append failed", got.Term)
+	}
+}
+
+// TestLeaderReadsAhead reads as a leader does for a follower: before each request it asks for the
+// entry before those that it sends, again.
+func TestLeaderReadsAhead(t *testing.T) {
+	const count, request = 3000, 20
+	s := uncached(t)
+	fill(t, s, 1, count, 300)
+	for index := uint64(1); index < count; index++ {
+		if index%request == 0 {
+			if err := s.GetLog(index-1, new(raft.Log)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.GetLog(index, new(raft.Log)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if reads, most := readsFromDisk(t, s), count/request+count/100; reads > most {
+		t.Errorf("%d reads from disk, want at most %d", reads, most)
+	}
+	readers := 0
+	for _, r := range s.ahead.readers {
+		if r.next != 0 {
+			readers++
+		}
+	}
+	if readers != 1 {
+		t.Errorf("%d readers are followed, want the one", readers)
+	}
+}
+
+// TestLargeEntriesAreReadAlone checks that an entry does not keep memory that is much larger.
+func TestLargeEntriesAreReadAlone(t *testing.T) {
+	const size = 130 << 10
+	s := open(t, pathOf(t), func(c *Config) { c.CacheEntries, c.SegmentBytes = 1, 1<<20 })
+	fill(t, s, 1, 50, size)
+	var got [40]raft.Log
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range got {
+		if err := s.GetLog(uint64(i+1), &got[i]); err != nil || !bytes.Equal(got[i].Data, content(uint64(i+1), size)) {
+			t.Fatal(i, err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > int64(len(got))*size*5/4 {
+		t.Errorf("%d entries of %d bytes keep %d bytes in memory", len(got), size, kept)
+	}
+	runtime.KeepAlive(&got)
 }
 
 // TestConcurrentReadersReadAhead has more readers than are followed, beside appends and trims.

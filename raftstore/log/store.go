@@ -93,7 +93,7 @@ func (s *Store) FirstIndex() (uint64, error) { return s.span().first, nil }
 // LastIndex returns the newest stored index, 0 if there is none.
 func (s *Store) LastIndex() (uint64, error) { return s.span().last, nil }
 
-// GetLog reads one entry: from memory if it is recent, or was read ahead for who reads in order.
+// GetLog reads one entry: from memory if it is recent, or was read ahead for a reader that reads in order.
 func (s *Store) GetLog(index uint64, entry *raft.Log) error {
 	if s.closed.Load() {
 		return ErrClosed
@@ -117,6 +117,9 @@ func (s *Store) GetLog(index uint64, entry *raft.Log) error {
 	}
 	if err != nil {
 		return s.counted(s.asCorrupt(err))
+	}
+	if len(records) == 0 { // it has just been removed
+		return raft.ErrLogNotFound
 	}
 	records[0].Into(entry)
 	s.ahead.put(index, records, miss)
@@ -156,6 +159,7 @@ func (s *Store) StoreLogs(entries []*raft.Log) error {
 	}
 	// gofail: var logBeforeSync struct{}
 	if err := s.failed(s.segments.Append(entries)); err != nil {
+		s.ahead.clear() // reads may have found entries of the append, which has removed them again
 		if first <= s.truncatedLast {
 			err = s.stopWrites(err) // Raft still assumes the removed last entry: it refuses all appends, and may base votes on it
 		}
