@@ -93,7 +93,8 @@ func (s *Store) FirstIndex() (uint64, error) { return s.span().first, nil }
 // LastIndex returns the newest stored index, 0 if there is none.
 func (s *Store) LastIndex() (uint64, error) { return s.span().last, nil }
 
-// GetLog reads one entry: from memory if it is recent, or was read ahead for a reader that reads in order.
+// GetLog reads one entry: from memory if it is recent, or if it was read ahead for a reader that
+// reads in order.
 func (s *Store) GetLog(index uint64, entry *raft.Log) error {
 	if s.closed.Load() {
 		return ErrClosed
