@@ -10,8 +10,7 @@ import (
 
 const (
 	// batchBytes is about the size of the records that are decoded together, with recordOverhead for
-	// each of them. A larger record is a batch of its own. There are batches of them in memory at a
-	// time.
+	// each of them; the last one may be larger. There are batches of them in memory at a time.
 	batchBytes     = 128 << 10
 	recordOverhead = 32
 	batches        = 8
@@ -35,11 +34,11 @@ func ReadSnapshot(r io.Reader) (*state.Tree, error) {
 	defer p.stop()
 	for b := range p.read {
 		<-b.decoded
-		for _, o := range b.objects {
+		for i, o := range b.objects {
 			// gofail: var restoreMiddle struct{}
 			o.object.Labels = loader.Intern(o.labels)
 			if err := loader.Add(o.object); err != nil {
-				return nil, corrupt("object %d: %w", o.number, err)
+				return nil, corrupt("object %d: %w", b.first+uint64(i), err)
 			}
 		}
 		if b.err != nil {
@@ -89,7 +88,6 @@ type batch struct {
 type decodedObject struct {
 	object *state.Object // without labels
 	labels []byte        // part of the batch's records
-	number uint64
 }
 
 // newRestore starts to read the records of a snapshot whose header has been read.
@@ -162,12 +160,11 @@ func (b *batch) decode(index uint64) {
 	from := 0
 	for i, end := range b.ends {
 		var r record
-		number := b.first + uint64(i)
 		if err := r.decode(b.records[from:end], index); err != nil {
-			b.err = corrupt("object %d: %w", number, err)
+			b.err = corrupt("object %d: %w", b.first+uint64(i), err)
 			return
 		}
-		b.objects = append(b.objects, decodedObject{r.object(""), r.labels, number})
+		b.objects = append(b.objects, decodedObject{r.object(""), r.labels})
 		from = end
 	}
 }

@@ -49,10 +49,7 @@ func (a *readAhead) get(index uint64, entry *raft.Log) (m miss, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r := a.readerAt(index)
-	if r == nil {
-		return miss{limit: 1, removals: a.removals}, false
-	}
-	if len(r.records) == 0 && r.large {
+	if r == nil || len(r.records) == 0 && r.large {
 		return miss{limit: 1, removals: a.removals}, false
 	}
 	if len(r.records) == 0 {
