@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
@@ -76,27 +75,6 @@ func (u *unread) await(kind http2.FrameType, n int) {
 	}
 }
 
-// summed returns the sum of a metric over its labels.
-func summed(t *testing.T, s *testserver.Server, name string) (sum float64) {
-	t.Helper()
-	families, err := s.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range families {
-		if f.GetName() != name {
-			continue
-		}
-		for _, m := range f.GetMetric() {
-			sum += m.GetGauge().GetValue() + m.GetCounter().GetValue()
-		}
-		if f.GetType() == dto.MetricType_HISTOGRAM {
-			t.Fatalf("%s is a histogram", name)
-		}
-	}
-	return sum
-}
-
 // TestUnreadAnswers: answers that nobody takes do not keep others from being served, however many
 // there are and whatever their size. Each ends at its deadline, and nothing is left of them.
 func TestUnreadAnswers(t *testing.T) {
@@ -146,19 +124,19 @@ func unreadAnswers(t *testing.T, timeout time.Duration) (beside bool) {
 		t.Logf("the reads of another user took %v, more than the deadline of %v", reads, timeout)
 		return false
 	}
-	if held, most := summed(t, s, "quorate_apiserver_answer_bytes"), float64(64<<20); held == 0 || held > most {
+	if held, most := s.Summed("quorate_apiserver_answer_bytes"), float64(64<<20); held == 0 || held > most {
 		t.Errorf("the answers hold %.0f bytes, want at most a share of %.0f", held, most)
 	}
-	if inUse := summed(t, s, "quorate_apiserver_fairness_seats_in_use"); inUse > 1 {
+	if inUse := s.Summed("quorate_apiserver_fairness_seats_in_use"); inUse > 1 {
 		t.Errorf("%.0f seats are in use", inUse)
 	}
 	for _, u := range clients {
 		u.await(http2.FrameRSTStream, perConn)
 	}
 	s.Eventually("nothing is left", func() bool {
-		return summed(t, s, "quorate_apiserver_answer_bytes") == 0 && summed(t, s, "quorate_apiserver_fairness_seats_in_use") == 0
+		return s.Summed("quorate_apiserver_answer_bytes") == 0 && s.Summed("quorate_apiserver_fairness_seats_in_use") == 0
 	})
-	if n := summed(t, s, "quorate_apiserver_fairness_seats_lost_total"); n == 0 {
+	if n := s.Summed("quorate_apiserver_fairness_seats_lost_total"); n == 0 {
 		t.Error("no list lost its seats")
 	}
 	return true

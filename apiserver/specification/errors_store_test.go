@@ -45,6 +45,10 @@ var failureRows = []row{
 		// Reads have a bound of their own, and watches none of these.
 		ok(t, f.server.Do("GET", "/api/v1/namespaces/default", ""))
 		w := watch(t, f.server, collection("ConfigMap", "default")+"?watch=true&fieldSelector=metadata.name%3Di28")
+		// It needs a seat until it has started, which is a little after its header.
+		f.server.Eventually("the watch has left its seat", func() bool {
+			return f.server.Summed("quorate_apiserver_fairness_seats_in_use") == 1 // the create's
+		})
 		ok(t, f.server.Do("GET", "/api/v1/namespaces/default", ""))
 		ok(t, first())
 		w.want("ADDED i28")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 
 	"quorate/apiserver"
 	"quorate/apiserver/access/auth"
@@ -176,6 +177,27 @@ func (s *Server) Eventually(what string, condition func() bool) {
 		}
 		<-tick.C
 	}
+}
+
+// Summed returns the sum of a gauge or counter over its labels; 0 if it has no values yet.
+func (s *Server) Summed(metric string) (sum float64) {
+	s.t.Helper()
+	families, err := s.Registry.Gather()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != metric {
+			continue
+		}
+		if f.GetType() != dto.MetricType_GAUGE && f.GetType() != dto.MetricType_COUNTER {
+			s.t.Fatalf("%s is a %s", metric, f.GetType())
+		}
+		for _, m := range f.GetMetric() {
+			sum += m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		}
+	}
+	return sum
 }
 
 // Stop stops the server and waits for it. It may be called before the test ends.
