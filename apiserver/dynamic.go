@@ -229,11 +229,11 @@ func (d *dynamic) find(c *route.Call, reads *fairness.Dispatcher) (allow string,
 // findConfirmed looks for a route among those of all definitions that were acknowledged
 // before the call.
 func (d *dynamic) findConfirmed(c *route.Call) (allow string, ok bool, err error) {
-	ctx, cancel, err := c.Deadline(confirmWait)
+	ctx, err := c.Timeout(confirmWait)
 	if err != nil {
 		return "", false, err
 	}
-	defer cancel()
+	defer ctx.Stop()
 	if err := d.served.Confirm(ctx); err != nil {
 		return "", false, err
 	}

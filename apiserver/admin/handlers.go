@@ -111,11 +111,11 @@ func (h handlers) checksum(c *route.Call) error {
 // backup streams a backup. The deadline applies to capturing the state only, because the time to
 // write the backup depends on the client.
 func (h handlers) backup(c *route.Call) error {
-	ctx, cancel, err := c.Deadline(Deadline)
+	ctx, err := c.Timeout(Deadline)
 	if err != nil {
 		return err
 	}
-	defer cancel()
+	defer ctx.Stop()
 	write, err := h.cluster.Backup(ctx)
 	if err != nil {
 		return refusalOf(err)
@@ -141,11 +141,11 @@ func run(c *route.Call, command func(ctx context.Context) (any, error)) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel, err := c.Deadline(Deadline)
+	ctx, err := c.Timeout(Deadline)
 	if err != nil {
 		return err
 	}
-	defer cancel()
+	defer ctx.Stop()
 	answer, err := command(ctx)
 	if err != nil {
 		return refusalOf(err)

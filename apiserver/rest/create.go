@@ -49,11 +49,11 @@ func (r *resource) create(c *route.Call) error {
 		}
 	}
 	c.Name = o.Name()
-	ctx, cancel, err := c.Deadline(writeDeadline)
+	ctx, err := c.Timeout(writeDeadline)
 	if err != nil {
 		return err
 	}
-	defer cancel()
+	defer ctx.Stop()
 	if err := r.acceptsCreates(ctx, c); err != nil {
 		return err
 	}

@@ -29,11 +29,11 @@ func (r *resource) delete(c *route.Call) error {
 	if err := c.Expand(r.storedObject(c).deleted()); err != nil {
 		return err
 	}
-	ctx, cancel, err := c.Deadline(writeDeadline)
+	ctx, err := c.Timeout(writeDeadline)
 	if err != nil {
 		return err
 	}
-	defer cancel()
+	defer ctx.Stop()
 	uid, err := r.deleteOne(ctx, c, opts)
 	if err != nil {
 		return err

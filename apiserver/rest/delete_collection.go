@@ -47,11 +47,11 @@ func (r *resource) deleteCollection(c *route.Call) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel, err := c.Deadline(writeDeadline)
+	ctx, err := c.Timeout(writeDeadline)
 	if err != nil {
 		return err
 	}
-	defer cancel()
+	defer ctx.Stop()
 	if w.admitted, err = r.admitDelete(ctx, c, w.opts); err != nil {
 		return err
 	}

@@ -44,11 +44,11 @@ func (r *resource) list(c *route.Call) error {
 		}
 		return r.writeList(c, &as, r.whole(c.R.Context(), root, c.Namespace, nil))
 	}
-	ctx, cancel, err := c.Deadline(readDeadline)
+	ctx, err := c.Timeout(readDeadline)
 	if err != nil {
 		return err
 	}
-	defer cancel()
+	defer ctx.Stop()
 	if !opts.paged() {
 		root, err := r.state(c, opts.version)
 		if err != nil {

@@ -49,11 +49,11 @@ func TestListDeadline(t *testing.T) {
 			R: httptest.NewRequest("GET", "/?timeoutSeconds=2", nil), Endpoint: &route.Endpoint{Verb: verb, Kind: &schema.Kind{}},
 		}
 		before := time.Now()
-		ctx, cancel, err := c.Deadline(time.Minute)
+		ctx, err := c.Timeout(time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer cancel()
+		defer ctx.Stop()
 		if deadline, ok := ctx.Deadline(); !ok || deadline.Before(before.Add(want)) || deadline.After(time.Now().Add(want)) {
 			t.Errorf("%s ends at %s", verb, deadline)
 		}

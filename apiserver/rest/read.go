@@ -91,11 +91,11 @@ func versionOf(text string) (uint64, error) {
 }
 
 func (h *Handlers) quorum(c *route.Call) (*state.Root, error) {
-	ctx, cancel, err := c.Deadline(readDeadline)
+	ctx, err := c.Timeout(readDeadline)
 	if err != nil {
 		return nil, err
 	}
-	defer cancel()
+	defer ctx.Stop()
 	return h.store.View(ctx, raftstore.Quorum())
 }
 
@@ -105,10 +105,10 @@ func (h *Handlers) atLeast(c *route.Call, version uint64) (*state.Root, error) {
 	if err != nil || root.Index() >= version {
 		return root, err
 	}
-	ctx, cancel, err := c.Deadline(futureWait)
+	ctx, err := c.Timeout(futureWait)
 	if err != nil {
 		return nil, err
 	}
-	defer cancel()
+	defer ctx.Stop()
 	return h.store.View(ctx, raftstore.AtLeast(version))
 }

@@ -63,11 +63,11 @@ func (r *resource) newUpdate(c *route.Call, w *write, operation schema.Operation
 
 // run derives and writes until the object is stored or finally refused, or the deadline passes.
 func (u *update) run() error {
-	ctx, cancel, err := u.c.Deadline(writeDeadline)
+	ctx, err := u.c.Timeout(writeDeadline)
 	if err != nil {
 		return err
 	}
-	defer cancel()
+	defer ctx.Stop()
 	if u.admitted, err = u.admit(ctx, u.c, u.w, admission.Update); err != nil {
 		return err
 	}

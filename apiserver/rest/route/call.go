@@ -1,7 +1,6 @@
 package route
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"quorate/apiserver/access/budget"
 	"quorate/apiserver/access/fairness"
 	"quorate/apiserver/objects/deletion"
+	"quorate/apiserver/wire/cancel"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
 )
@@ -176,23 +176,24 @@ func (c *Call) AuthorizeSomewhere() error {
 	return status.NewForbidden(c.Subject(), auth.Denial(c.User, a))
 }
 
-// Deadline returns the request's context with a timeout: limit, or the parameter timeout or
-// timeoutSeconds if that is shorter (I24, C42).
-func (c *Call) Deadline(limit time.Duration) (context.Context, context.CancelFunc, error) {
+// Timeout returns the request's context with a timeout: limit, or the parameter timeout or
+// timeoutSeconds if that is shorter (I24, C42). The caller must stop it.
+func (c *Call) Timeout(limit time.Duration) (*cancel.Timeout, error) {
 	q := c.Query()
 	seconds, err := q.TimeoutSeconds()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	asked, err := q.Timeout()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, d := range []time.Duration{seconds, asked} {
 		if d > 0 {
 			limit = min(limit, d)
 		}
 	}
-	ctx, cancel := context.WithTimeout(c.R.Context(), limit)
-	return ctx, cancel, nil
+	ctx := new(cancel.Timeout)
+	ctx.Init(c.R.Context(), time.Now().Add(limit))
+	return ctx, nil
 }
