@@ -1,11 +1,13 @@
 package schema
 
 import (
+	"sync"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Context gives a hook the request's objects and collects the errors that the hook reports. Only
-// one goroutine may use a Context.
+// one goroutine may use a Context, and only until the hook returns.
 //
 // A Context has a current position in the object. The methods that report errors report them at
 // this position, or at the one below it that their parameter rest gives as field names (string),
@@ -48,10 +50,26 @@ type step struct {
 	at    *Value // the value that the step leads to; nil if it is unset
 }
 
+// contexts is a pool of Contexts.
+type contexts struct{ pool sync.Pool }
+
+// newContext returns a Context of a pool. The caller must call end.
 func newContext(k *Kind, op Operation, o, old *Object) *Context {
-	c := &Context{Kind: k, Operation: op, Object: o, Old: old, root: o.root}
+	c, ok := k.contexts.pool.Get().(*Context)
+	if !ok {
+		c = new(Context)
+	}
+	c.Kind, c.Operation, c.Object, c.Old, c.root = k, op, o, old, o.root
 	c.steps = c.space[:0]
 	return c
+}
+
+// end returns the errors that were reported, and the Context, cleared, to its pool.
+func (c *Context) end() field.ErrorList {
+	errs, pool := c.errs, &c.Kind.contexts.pool
+	*c = Context{}
+	pool.Put(c)
+	return errs
 }
 
 // EnterField moves to a field of the current message. Each Enter method requires a matching Leave.

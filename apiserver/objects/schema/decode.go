@@ -1,17 +1,36 @@
 package schema
 
+import "sync"
+
 // Decode decodes an object of the kind from a client's JSON and runs the kind's afterDecode hooks.
 // Fields that the kind does not have are dropped and listed in the problems. A missing kind or
 // apiVersion is filled in, unless the kind is schemaless. Objects of a custom kind also get the
 // defaults of its schema. Errors are *DecodeError.
 func (k *Kind) Decode(body []byte) (*Object, Problems, error) {
-	d := newDecoder(string(body))
-	d.reports = true
+	d := k.requests.get()
+	defer k.requests.put(d)
+	d.s, d.reports = string(body), true
 	o, err := k.decode(d)
 	if err == nil && k.custom != nil {
 		o, err = k.normalize(o, &d.problems)
 	}
 	return o, d.problems, err
+}
+
+// onceDecoders is a pool of decoders without their chunks, which belong to what they decoded.
+type onceDecoders struct{ pool sync.Pool }
+
+func (p *onceDecoders) get() *decoder {
+	if d, ok := p.pool.Get().(*decoder); ok {
+		return d
+	}
+	return newDecoder("")
+}
+
+func (p *onceDecoders) put(d *decoder) {
+	*d = decoder{}
+	d.path = d.pathRoom[:0]
+	p.pool.Put(d)
 }
 
 func (k *Kind) decode(d *decoder) (*Object, error) {
@@ -43,6 +62,7 @@ func (o *Object) afterDecode() {
 	for _, step := range o.Kind.hooks.afterDecode {
 		step(c)
 	}
+	c.end()
 }
 
 // checkIdentity checks that the object's kind and apiVersion are those of the kind that the route

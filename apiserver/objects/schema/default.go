@@ -4,6 +4,7 @@ package schema
 func (k *Kind) Default(o *Object) {
 	c := newContext(k, Create, o, nil)
 	c.setDefaults()
+	c.end()
 }
 
 func (c *Context) setDefaults() {

@@ -54,7 +54,7 @@ type Strategy struct {
 	TTLSeconds               int64  // 0 means that objects do not expire
 }
 
-// Kind is a compiled kind. It is immutable except for its pool of decoders, and safe for concurrent
+// Kind is a compiled kind. It is immutable except for its pools, and safe for concurrent
 // use.
 type Kind struct {
 	Identity
@@ -81,8 +81,10 @@ type Kind struct {
 	custom    *custom  // nil but for custom kinds
 	adapter   *Kind    // the custom kind to whose schema stored objects are adapted when they are read; nil if they are not
 	scaling   scaling
-	versions  []*Kind // of the kind that is stored: itself and its views
-	decoders  decoders
+	versions  []*Kind      // of the kind that is stored: itself and its views
+	requests  onceDecoders // of what clients send
+	decoders  decoders     // of stored objects
+	contexts  contexts
 }
 
 // kindHooks are the kind's hooks, resolved.

@@ -70,6 +70,7 @@ func (k *Kind) Canonicalize(op Operation, o, old *Object) {
 	for _, step := range k.hooks.canonicalize {
 		step(c)
 	}
+	c.end()
 }
 
 func (k *Kind) run(steps []Step, op Operation, o, old *Object) {
@@ -78,6 +79,7 @@ func (k *Kind) run(steps []Step, op Operation, o, old *Object) {
 		step(c)
 	}
 	c.setDefaults()
+	c.end()
 }
 
 // keepMeta copies a field of the metadata from old.

@@ -13,14 +13,14 @@ const immutableText = "field is immutable"
 func (k *Kind) ValidateCreate(o *Object) field.ErrorList {
 	c := newContext(k, Create, o, nil)
 	c.validate()
-	return c.errs
+	return c.end()
 }
 
 // ValidateUpdate validates an object that is to replace old and returns all errors.
 func (k *Kind) ValidateUpdate(op Operation, o, old *Object) field.ErrorList {
 	c := newContext(k, op, o, old)
 	c.validate()
-	return c.errs
+	return c.end()
 }
 
 // Validate validates a message that is not an object of a kind, such as DeleteOptions. Hooks get a
