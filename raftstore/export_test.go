@@ -9,6 +9,9 @@ import (
 	"quorate/proto/peerpb"
 )
 
+// SnapshotInterval is the time between checks whether a snapshot is due.
+const SnapshotInterval = snapshotInterval
+
 // Raft returns the library's instance.
 func (s *Store) Raft() *raft.Raft { return s.raft }
 

@@ -182,6 +182,7 @@ func (s *Store) alignFiles() error {
 	if err != nil {
 		return fmt.Errorf("read range of log: %w", err)
 	}
+	s.snapshotting.found = last
 	newest, err := s.snapshots.SelectNewest(first, last)
 	if err != nil {
 		return fmt.Errorf("verify snapshots: %w", err)

@@ -14,7 +14,8 @@ import (
 // been applied since the newest one, because a restart replays them, or once the log has grown by
 // its bound divided by snapshotGrowth, because Raft trims the log only up to a snapshot. Writing a
 // snapshot takes a core, so at least snapshotPause, and at least snapshotShare times the work of the
-// previous one, its duration without rests, must have passed since the previous one ended.
+// previous one, its duration without rests, must have passed since the previous one ended. None is
+// due while a start replays the log.
 //
 // While the disk is short of space, a snapshot is due once the log has grown by the reserve divided
 // by reclaimGrowth, because the log is then trimmed up to the snapshot.
@@ -39,6 +40,7 @@ type snapshotting struct {
 	newest atomic.Pointer[newestSnapshot] // nil before the first
 	taking sync.Mutex                     // held while one is taken
 	kept   atomic.Int64                   // bytes of the log that the last Reclaim left
+	found  uint64                         // last entry of the log at the start
 }
 
 type newestSnapshot struct {
@@ -64,7 +66,7 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 			}
 			next.Reset(interval)
 			pause := now.Sub(last)
-			due := pause >= max(snapshotPause, snapshotShare*work) && s.snapshotDue() ||
+			due := pause >= max(snapshotPause, snapshotShare*work) && s.hasReplayed() && s.snapshotDue() ||
 				s.reclaimDue() && (s.space.IsLow() || pause >= max(reclaimPause, reclaimShare*work))
 			if !due || now.Sub(failed) < snapshotPause {
 				continue
@@ -78,6 +80,13 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 			last, work = time.Now(), time.Since(now)-(s.applier.Rested()-rested)
 		}
 	}
+}
+
+// hasReplayed reports whether this node has applied the entries that its log had when it started,
+// or is ready without them. Before that, a snapshot would slow the start, and soon be replaced by
+// one that has these entries, too.
+func (s *Store) hasReplayed() bool {
+	return s.Applied() >= s.snapshotting.found || s.Ready() == nil
 }
 
 func (s *Store) snapshotDue() bool {
