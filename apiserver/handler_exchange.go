@@ -12,7 +12,8 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// exchange is one request with its response: a writer that records the code and the bytes sent.
+// exchange is one request with its response: a writer that records the code and the bytes sent. It
+// fits into 1 KiB, with what the allocator adds; a little more takes an eighth more.
 type exchange struct {
 	http.ResponseWriter
 	handler *handler
@@ -25,9 +26,9 @@ type exchange struct {
 
 	waiting budget.Holding // of answers, while the response waits for the client
 
-	audited  bool           // the audit policy was asked
 	trail    *audit.Trail   // nil if nothing of the request is recorded
 	failure  *status.Status // why the request failed; nil if it has not
+	audited  bool           // the audit policy was asked
 	panicked bool
 	late     bool // the client did not take the response in time, over HTTP/1
 }

@@ -2,7 +2,6 @@ package route
 
 import (
 	"net/http"
-	"net/url"
 	"time"
 
 	"quorate/apiserver/access/audit"
@@ -49,7 +48,7 @@ type Call struct {
 	expansion  expansion
 	encoded    int64 // from Encoded
 	answering  budget.Holding
-	query      url.Values
+	query      parameters
 	parsed     bool
 	match      match
 	about      status.Subject // subject of the path, if it has no endpoint for the method
@@ -101,7 +100,7 @@ func (c *Call) Query() Query {
 		return Query{}
 	}
 	if !c.parsed {
-		c.parsed, c.query = true, c.R.URL.Query()
+		c.parsed, c.query = true, parseParameters(c.R.URL.RawQuery)
 	}
 	return Query{c.query, c.verbs()}
 }

@@ -2,7 +2,6 @@ package route
 
 import (
 	"math"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 // parameter declares for it. Reading another parameter of a query that is not empty panics, because
 // it is a programming error; TestParameters in package apiserver detects such errors.
 type Query struct {
-	values url.Values
+	values parameters
 	verb   parameter.Verbs
 }
 
@@ -29,34 +28,36 @@ func (q Query) declared(name string) *parameter.Declaration {
 	return d
 }
 
-// typed returns all values of a parameter, which must have type t.
-func (q Query) typed(name string, t parameter.Type) []string {
+// first returns the first value of a parameter, which must have type t; ok is false if there is
+// none.
+func (q Query) first(name string, t parameter.Type) (text string, ok bool) {
 	if len(q.values) == 0 {
-		return nil
+		return "", false
 	}
 	if q.declared(name).Type != t {
 		panic("package parameter declares the parameter " + name + " as another type")
 	}
-	return q.values[name]
-}
-
-// first returns the first value of a parameter, which must have type t, or "" if there is none.
-func (q Query) first(name string, t parameter.Type) string {
-	if values := q.typed(name, t); len(values) > 0 {
-		return values[0]
-	}
-	return ""
+	return q.values.first(name)
 }
 
 // Has reports whether the query contains a parameter, even if its value is empty.
-func (q Query) Has(name string) bool { return len(q.All(name)) > 0 }
+func (q Query) Has(name string) bool {
+	_, ok := q.get(name)
+	return ok
+}
 
 // Get returns the first value of a parameter of any type, or "" if there is none.
 func (q Query) Get(name string) string {
-	if values := q.All(name); len(values) > 0 {
-		return values[0]
+	text, _ := q.get(name)
+	return text
+}
+
+func (q Query) get(name string) (text string, ok bool) {
+	if len(q.values) == 0 {
+		return "", false
 	}
-	return ""
+	q.declared(name)
+	return q.values.first(name)
 }
 
 // All returns all values of a parameter.
@@ -65,28 +66,28 @@ func (q Query) All(name string) []string {
 		return nil
 	}
 	q.declared(name)
-	return q.values[name]
+	return q.values.all(name)
 }
 
 // Bool parses a boolean parameter. An empty value is true; a missing parameter is false (A57).
 func (q Query) Bool(name string) (bool, error) {
-	values := q.typed(name, parameter.Boolean)
-	if len(values) == 0 {
+	text, ok := q.first(name, parameter.Boolean)
+	if !ok {
 		return false, nil
 	}
-	if values[0] == "" {
+	if text == "" {
 		return true, nil
 	}
-	b, err := strconv.ParseBool(values[0])
+	b, err := strconv.ParseBool(text)
 	if err != nil {
-		return false, status.NewBadRequest("invalid value for " + name + ": " + strconv.Quote(values[0]) + " is not a boolean")
+		return false, status.NewBadRequest("invalid value for " + name + ": " + strconv.Quote(text) + " is not a boolean")
 	}
 	return b, nil
 }
 
 // Integer parses an integer parameter. ok is false if it is missing or empty.
 func (q Query) Integer(name string) (n int64, ok bool, err error) {
-	text := q.first(name, parameter.Integer)
+	text, _ := q.first(name, parameter.Integer)
 	if text == "" {
 		return 0, false, nil
 	}
@@ -98,7 +99,7 @@ func (q Query) Integer(name string) (n int64, ok bool, err error) {
 
 // Count parses a non-negative integer parameter. It returns 0 if it is missing or empty (C30, C43).
 func (q Query) Count(name string) (int64, error) {
-	text := q.first(name, parameter.Count)
+	text, _ := q.first(name, parameter.Count)
 	if text == "" {
 		return 0, nil
 	}
@@ -131,7 +132,7 @@ func CheckChoice(name, text, options string) error {
 
 // Timeout parses the parameter timeout (I24). It returns 0 if it is missing.
 func (q Query) Timeout() (time.Duration, error) {
-	text := q.first("timeout", parameter.Duration)
+	text, _ := q.first("timeout", parameter.Duration)
 	if text == "" {
 		return 0, nil
 	}
