@@ -100,6 +100,9 @@ func (h *handler) serve(x *exchange) error {
 	if err := checkHeader(c.R); err != nil {
 		return err
 	}
+	if strings.Count(c.R.URL.RawQuery, "&") >= route.MaxParameters {
+		return limit.Reached(limit.QueryParameters, status.NewBadRequest("the query has too many parameters: limit is "+strconv.Itoa(route.MaxParameters)))
+	}
 	open := isOpen(c.R.URL.Path)
 	if open && !hasCredentials(c) {
 		return h.dispatch(x, h.open)

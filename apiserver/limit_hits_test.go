@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quorate/apiserver/internal/testserver"
+	"quorate/apiserver/rest/route"
 )
 
 // TestRefusalsAreCounted: each request that reaches a bound counts once, under the bound's name.
@@ -53,6 +54,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 		{"fields", "POST", pods, `{"apiVersion":"v1","kind":"Pod","spec":{"containers":[` + strings.Repeat("{},", 900_000) + "{}]}}", json, 400, "fields"},
 		{"nodes of YAML", "POST", configMaps, "x: [" + strings.Repeat("a,", 1<<20) + "]", yaml, 400, "yaml-nodes"},
 		{"expansion of YAML", "POST", configMaps, "a: &a " + big + "\nb: [" + strings.Repeat("*a ,", 4) + "]", yaml, 400, "yaml-expansion"},
+		{"more parameters", "GET", configMaps + "?" + strings.Repeat("a&", 1000), "", json, 400, "query-parameters"},
 		{"operations", "PATCH", configMaps + "/a", "[" + strings.Repeat(`{"op":"test","path":"/a"},`, 10_000) + `{"op":"test","path":"/a"}]`, jsonPatch, 413, "patch-operations"},
 		{"copies", "PATCH", configMaps + "/a", `[{"op":"copy","from":"/data","path":"/b"},{"op":"copy","from":"/data","path":"/c"},` +
 			`{"op":"copy","from":"/data","path":"/d"},{"op":"copy","from":"/data","path":"/e"}]`, jsonPatch, 413, "patch-copied"},
@@ -80,6 +82,14 @@ func TestRefusalsAreCounted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestParametersUpToTheBound: a query that has as many parameters as it may is served.
+func TestParametersUpToTheBound(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, nil)
+	query := strings.Repeat("a&", route.MaxParameters-1) + "limit=-1"
+	check(t, s.Do("GET", "/api/v1/configmaps?"+query, ""), want{400, "BadRequest", "", []string{"limit"}})
 }
 
 func numbers(n int) []string {

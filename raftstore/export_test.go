@@ -9,8 +9,11 @@ import (
 	"quorate/proto/peerpb"
 )
 
-// SnapshotInterval is the time between checks whether a snapshot is due.
-const SnapshotInterval = snapshotInterval
+// SnapshotInterval and IdleInterval are the times between checks whether a snapshot is due.
+const (
+	SnapshotInterval = snapshotInterval
+	IdleInterval     = idleInterval
+)
 
 // Raft returns the library's instance.
 func (s *Store) Raft() *raft.Raft { return s.raft }

@@ -182,7 +182,6 @@ func (s *Store) alignFiles() error {
 	if err != nil {
 		return fmt.Errorf("read range of log: %w", err)
 	}
-	s.snapshotting.found = last
 	newest, err := s.snapshots.SelectNewest(first, last)
 	if err != nil {
 		return fmt.Errorf("verify snapshots: %w", err)
@@ -202,7 +201,8 @@ func (s *Store) alignFiles() error {
 	if newest == nil && last == 0 {
 		return s.forgetBootstrap()
 	}
-	return nil
+	s.snapshotting.found, err = s.log.LastIndex() // Align may have removed it
+	return err
 }
 
 // bootstrapTerm is the term of a cluster's first entry. No node is ever elected in it.

@@ -15,7 +15,7 @@ import (
 // its bound divided by snapshotGrowth, because Raft trims the log only up to a snapshot. Writing a
 // snapshot takes a core, so at least snapshotPause, and at least snapshotShare times the work of the
 // previous one, its duration without rests, must have passed since the previous one ended. None is
-// due while a start replays the log.
+// due in the first replayLimit of a start while it replays the log.
 //
 // While the disk is short of space, a snapshot is due once the log has grown by the reserve divided
 // by reclaimGrowth, because the log is then trimmed up to the snapshot.
@@ -26,6 +26,7 @@ const (
 	snapshotGrowth   = 8 // divisor of the log's bound
 	snapshotPause    = 5 * time.Second
 	snapshotShare    = 20
+	replayLimit      = time.Minute
 	snapshotInterval = 250 * time.Millisecond // time between checks whether a snapshot is due, while entries come
 	idleInterval     = time.Second            // the same time while none come
 	holdSnapshots    = 2                      // with space for fewer snapshots, the log holds no entries for followers
@@ -55,6 +56,7 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 	var last, failed time.Time // when the last snapshot ended, and the last that failed
 	var work time.Duration     // of the last one
 	var applied uint64         // at the last check
+	started := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -66,7 +68,7 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 			}
 			next.Reset(interval)
 			pause := now.Sub(last)
-			due := pause >= max(snapshotPause, snapshotShare*work) && s.hasReplayed() && s.snapshotDue() ||
+			due := pause >= max(snapshotPause, snapshotShare*work) && s.snapshotDue() && (s.hasReplayed() || now.Sub(started) > replayLimit) ||
 				s.reclaimDue() && (s.space.IsLow() || pause >= max(reclaimPause, reclaimShare*work))
 			if !due || now.Sub(failed) < snapshotPause {
 				continue
@@ -83,8 +85,8 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 }
 
 // hasReplayed reports whether this node has applied the entries that its log had when it started,
-// or is ready without them. Before that, a snapshot would slow the start, and soon be replaced by
-// one that has these entries, too.
+// or is ready without them. Before that, a snapshot would slow the start and lack what the start
+// is about to apply.
 func (s *Store) hasReplayed() bool {
 	return s.Applied() >= s.snapshotting.found || s.Ready() == nil
 }

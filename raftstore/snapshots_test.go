@@ -63,7 +63,7 @@ func TestNoSnapshotDuringReplay(t *testing.T) {
 	})
 	// A store that takes a snapshot too early does so within this time, and fails. One that does
 	// not passes however long this takes.
-	time.Sleep(4 * raftstore.SnapshotInterval)
+	time.Sleep(raftstore.IdleInterval + 2*raftstore.SnapshotInterval)
 	release()
 	testcluster.Eventually(t, "there is a snapshot", func() bool {
 		snapshots, err := n.Store.Snapshots()

@@ -25,6 +25,7 @@ const (
 	BodySize        Name = "body-size"
 	BodyTime        Name = "body-time"
 	HeaderSize      Name = "header-size"
+	QueryParameters Name = "query-parameters"
 	ObjectSize      Name = "object-size"
 	EntrySize       Name = "entry-size"
 	Nesting         Name = "nesting"
@@ -58,8 +59,8 @@ const (
 func All() []Name {
 	return []Name{
 		TokenSize, RequestTime, AnswerTime, SelectorSize, SelectorTerms, ContinueSize, ContinueAge,
-		BodySize, BodyTime, HeaderSize, ObjectSize, EntrySize, Nesting, Fields, YAMLNodes,
-		YAMLExpansion, PatchOperations, PatchCopied, PatchMoved, PatchMerged, Causes, Definitions,
+		BodySize, BodyTime, HeaderSize, QueryParameters, ObjectSize, EntrySize, Nesting, Fields,
+		YAMLNodes, YAMLExpansion, PatchOperations, PatchCopied, PatchMoved, PatchMerged, Causes, Definitions,
 		SchemaSize, SchemaRules, SchemaCost, SchemaPatterns, ValidationSteps, RuleCost,
 		AdmissionCalls, AdmissionAnswer, AdmissionTime, AdmissionWebhooks, WebhookMemory, LogReads,
 	}

@@ -9,7 +9,8 @@ import (
 
 // TestPoolsShareNothing decodes and validates objects of one kind on many goroutines: good ones,
 // ones with an error, an unknown field or a long path that no other has, and ones that can't be
-// decoded. Each result names only what its own body has, and objects stay as they were decoded.
+// decoded. Each result names only what its own body has, and objects stay as they were when others
+// are decoded and validated.
 func TestPoolsShareNothing(t *testing.T) {
 	k := engine(t).Kind("/api/v1", "pods")
 	const goroutines, rounds = 8, 60
@@ -17,6 +18,8 @@ func TestPoolsShareNothing(t *testing.T) {
 	var all sync.WaitGroup
 	for g := range goroutines {
 		all.Go(func() {
+			var before *Object
+			var textBefore string
 			for round := range rounds {
 				mine := fmt.Sprintf("g%d-%d", g, round)
 				form := (g + round) % 4
@@ -51,13 +54,20 @@ func TestPoolsShareNothing(t *testing.T) {
 				if invalid := form == 1; invalid != (len(errs) == 1) || invalid && !strings.Contains(errs[0].Error(), label) || len(errs) > 1 {
 					t.Errorf("%s: errors %v", mine, errs)
 				}
+				if before != nil {
+					if text := string(before.AppendJSON(nil)); text != textBefore {
+						t.Errorf("%s: the object before it changed from %s to %s", mine, textBefore, text)
+					}
+				}
 				times := 3 // as name, label and container
 				if form == 2 {
 					times++
 				}
-				if text := string(o.AppendJSON(nil)); strings.Count(text, mine) != times {
+				text := string(o.AppendJSON(nil))
+				if strings.Count(text, mine) != times {
 					t.Errorf("%s: encoded %s", mine, text)
 				}
+				before, textBefore = o, text
 			}
 		})
 	}

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// MaxParameters bounds the parameters of a query. The server refuses a query with more separators.
+const MaxParameters = 1000
+
 // parameters are the parameters of a query, in its order. Most queries have one or two, which a slice
 // holds and finds for less than the map of url.Values.
 type parameters []given
@@ -12,10 +15,10 @@ type parameters []given
 type given struct{ name, text string }
 
 // parseParameters parses a query as url.URL.Query does: parameters that can't be unescaped, or that
-// have a semicolon, are left out.
+// have a semicolon, are left out. It stops after MaxParameters.
 func parseParameters(query string) parameters {
 	var out parameters
-	for query != "" {
+	for query != "" && len(out) < MaxParameters {
 		var parameter string
 		parameter, query, _ = strings.Cut(query, "&")
 		if parameter == "" || strings.Contains(parameter, ";") {

@@ -41,3 +41,9 @@ func TestParametersAreThoseOfPackageURL(t *testing.T) {
 		}
 	}
 }
+
+func TestParametersAreBounded(t *testing.T) {
+	if got := parseParameters(strings.Repeat("a=1&", MaxParameters+1)); len(got) != MaxParameters {
+		t.Errorf("%d parameters, want %d", len(got), MaxParameters)
+	}
+}

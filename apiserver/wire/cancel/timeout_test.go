@@ -3,6 +3,8 @@ package cancel_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -121,7 +123,30 @@ func isDone(ctx context.Context) bool {
 	}
 }
 
-// TestTimeoutHasTheValuesOfItsParent.
+// TestTimeoutsEndConcurrently ends contexts in all ways at the same time, while others wait for them
+// and ask them.
+func TestTimeoutsEndConcurrently(t *testing.T) {
+	for range 300 {
+		parent := newContext(t.Context())
+		c := newTimeout(parent, time.Millisecond)
+		var all sync.WaitGroup
+		for _, act := range []func(){
+			c.Stop, c.Stop, func() { parent.Cancel(nil) }, func() { <-c.Done() }, func() { c.AfterFunc(func() {})() },
+			func() {
+				for c.Err() == nil {
+					runtime.Gosched()
+				}
+			},
+		} {
+			all.Go(act)
+		}
+		all.Wait()
+		if c.Err() == nil || !isDone(c) {
+			t.Fatal("has not ended")
+		}
+	}
+}
+
 func TestTimeoutHasTheValuesOfItsParent(t *testing.T) {
 	got := newTimeout(context.WithValue(t.Context(), key{}, "value"), time.Hour)
 	defer got.Stop()
