@@ -38,7 +38,7 @@ func Apply(t *state.Tree, index uint64, data []byte) (Result, *history.Event, er
 	case OpPin:
 		return Result{Pinned: true, Time: time.Unix(0, e.time)}, nil, nil
 	}
-	p, uid := e.precondition()
+	p, created := e.precondition()
 	current, err := p.Check(t)
 	if err != nil {
 		t.Fail(index)
@@ -47,7 +47,7 @@ func Apply(t *state.Tree, index uint64, data []byte) (Result, *history.Event, er
 	event := &history.Event{Index: index}
 	switch e.op {
 	case OpCreate:
-		event.Type, event.Object = history.Added, e.created(t, p.Key, uid, index)
+		event.Type, event.Object = history.Added, e.created(t, created, index)
 		t.Set(event.Object)
 	case OpUpdate:
 		event.Type, event.Object = history.Modified, e.replacement(t, current, index)
@@ -62,9 +62,9 @@ func Apply(t *state.Tree, index uint64, data []byte) (Result, *history.Event, er
 }
 
 // created builds the object of a create.
-func (e *Entry) created(t *state.Tree, k state.Key, uid string, index uint64) *state.Object {
-	o := e.object.object(k, uid, index, index)
-	o.Labels, o.Fields = t.Intern(e.object.labels), state.Attributes(e.object.fields)
+func (e *Entry) created(t *state.Tree, of lasting, index uint64) *state.Object {
+	o := e.object.object(of.key, of.uid, index, index)
+	o.Labels, o.Fields = t.Intern(e.object.labels), of.fields
 	return o
 }
 
@@ -79,7 +79,7 @@ func previous(current, o *state.Object) *state.Object {
 func sameAttributes(a, b *state.Object) bool { return a.Labels == b.Labels && a.Fields == b.Fields }
 
 // replacement returns the object that the entry stores. It shares equal strings with the current
-// object.
+// object, unless that would keep others in memory.
 func (e *Entry) replacement(t *state.Tree, current *state.Object, index uint64) *state.Object {
 	uid := current.UID
 	if string(e.object.uid) != uid {
@@ -91,7 +91,8 @@ func (e *Entry) replacement(t *state.Tree, current *state.Object, index uint64) 
 		o.Labels = t.Intern(e.object.labels)
 	}
 	if string(e.object.fields) != string(o.Fields) {
-		o.Fields = state.Attributes(e.object.fields)
+		of := e.key.with(e.object.uid, e.object.fields) // instead of the key's memory, which has the former fields
+		o.Key, o.UID, o.Fields = of.key, of.uid, of.fields
 	}
 	return o
 }

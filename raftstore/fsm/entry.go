@@ -110,20 +110,19 @@ func (e *Entry) Precondition() state.Precondition {
 	return p
 }
 
-// precondition returns the precondition and the uid of the object that a create stores. Both
-// strings take one allocation.
-func (e *Entry) precondition() (p state.Precondition, uid string) {
+// precondition returns the precondition, and the strings of the object that a create stores.
+func (e *Entry) precondition() (p state.Precondition, created lasting) {
 	if e.op == OpCreate {
-		p.Creates = true
-		p.Key, uid = e.key.identity(e.object.uid)
+		created = e.key.with(e.object.uid, e.object.fields)
+		p.Creates, p.Key = true, created.key
 		if e.guard.given {
 			p.Guard = e.guard.key()
 		}
-		return p, uid
+		return p, created
 	}
-	p.Version = e.previousVersion
-	p.Key, p.UID = e.key.identity(e.uid)
-	return p, ""
+	of := e.key.with(e.uid, nil)
+	p.Version, p.Key, p.UID = e.previousVersion, of.key, of.uid
+	return p, lasting{}
 }
 
 // StoredSize returns what state.Object.Size will be for the object that a create or update stores,
@@ -293,21 +292,27 @@ func (k *key) append(b []byte) []byte {
 	return append(b, k.name...)
 }
 
-// identity returns the key and the uid in one allocation. Both remain the same for an object's
-// lifetime.
-func (k *key) identity(uid []byte) (state.Key, string) {
-	var scratch [256]byte
+// lasting has the strings of an object that remain the same for its lifetime, or mostly do. They
+// take one allocation, because each one more is one more for each object in memory, which every
+// collection visits.
+type lasting struct {
+	key    state.Key
+	uid    string
+	fields state.Attributes
+}
+
+// with returns the key together with a uid and fields.
+func (k *key) with(uid, fields []byte) lasting {
+	var scratch [512]byte
 	b := k.append(scratch[:0])
-	n := len(b)
-	s := string(append(b, uid...))
-	return state.Key(s[:n]), s[n:]
+	key := len(b)
+	b = append(b, uid...)
+	s := string(append(b, fields...))
+	return lasting{state.Key(s[:key]), s[key:len(b)], state.Attributes(s[len(b):])}
 }
 
 // key returns the key alone.
-func (k *key) key() state.Key {
-	key, _ := k.identity(nil)
-	return key
-}
+func (k *key) key() state.Key { return k.with(nil, nil).key }
 
 // in reports whether the key lies in a collection.
 func (k *key) in(p state.Prefix) bool {

@@ -216,12 +216,12 @@ func (r *record) take(f field) error {
 }
 
 func (r *record) object(labels state.Attributes) *state.Object {
-	k, uid := r.key.identity(r.uid)
+	of := r.key.with(r.uid, r.fields)
 	value := make([]byte, len(r.value))
 	copy(value, r.value)
 	return &state.Object{
-		Key: k, UID: uid, Version: r.version, Created: r.created,
+		Key: of.key, UID: of.uid, Version: r.version, Created: r.created,
 		Value: value, VersionOffset: r.offset, Sealed: r.sealed,
-		Labels: labels, Fields: state.Attributes(r.fields),
+		Labels: labels, Fields: of.fields,
 	}
 }

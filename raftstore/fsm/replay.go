@@ -29,8 +29,8 @@ func Replay(
 	if e.concernsNoObject() || !e.key.in(p) || failed.Contains(index) {
 		return nil, nil
 	}
-	k, uid := e.key.identity(e.object.uid)
-	event := &history.Event{Index: index, Object: e.object.replayed(k, uid, index)}
+	of := e.key.with(e.object.uid, e.object.fields)
+	event := &history.Event{Index: index, Object: e.object.replayed(of, index)}
 	switch e.op {
 	case OpCreate:
 		event.Type = history.Added
@@ -38,13 +38,13 @@ func Replay(
 	case OpUpdate:
 		event.Type = history.Modified
 		if e.previous.given {
-			event.Previous = e.previous.replayed(k, string(e.previous.uid), e.previousVersion)
+			event.Previous = e.previous.replayed(e.previous.lastingOf(of.key), e.previousVersion)
 		}
 	case OpDelete:
 		event.Type = history.Deleted
 		switch {
 		case e.previous.given:
-			event.Previous = e.previous.replayed(k, string(e.previous.uid), e.previousVersion)
+			event.Previous = e.previous.replayed(e.previous.lastingOf(of.key), e.previousVersion)
 		case !e.attributesKept:
 			return event, e.readPrevious(event, at)
 		}
@@ -64,12 +64,17 @@ func (e *Entry) readPrevious(event *history.Event, at func(index uint64) ([]byte
 		event.PreviousUnknown = true
 		return nil
 	}
-	event.Previous = previous(wrote.object.replayed(k, string(wrote.object.uid), e.previousVersion), event.Object)
+	event.Previous = previous(wrote.object.replayed(wrote.object.lastingOf(k), e.previousVersion), event.Object)
 	return nil
 }
 
-func (c *content) replayed(k state.Key, uid string, version uint64) *state.Object {
-	o := c.object(k, uid, 0, version)
-	o.Labels, o.Fields = state.Attributes(c.labels), state.Attributes(c.fields)
+// lastingOf returns the strings of the content of an object with a key.
+func (c *content) lastingOf(k state.Key) lasting {
+	return lasting{k, string(c.uid), state.Attributes(c.fields)}
+}
+
+func (c *content) replayed(of lasting, version uint64) *state.Object {
+	o := c.object(of.key, of.uid, 0, version)
+	o.Labels, o.Fields = state.Attributes(c.labels), of.fields
 	return o
 }
