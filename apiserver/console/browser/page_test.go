@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"quorate/chaos/nodes"
+	"quorate/chaos/osthread"
 )
 
 // page is a tab of the browser. It collects what the page reports as errors.
@@ -62,6 +63,10 @@ func newPage(t *testing.T) *page {
 		chromedp.ExecPath(binaries.chromium), chromedp.NoSandbox, chromedp.IgnoreCertErrors, chromedp.WSURLReadTimeout(waitTimeout),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, 900),
 		chromedp.CombinedOutput(&p.output))
+	// The driver has the browser end with the thread that starts it. Any other thread of this process
+	// may be one that a cluster of another test has taken, and ends with it.
+	thread := osthread.New()
+	t.Cleanup(thread.Close)
 	// The context of a test ends before its cleanup, which closes the browser.
 	ctx, cancel := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
 	t.Cleanup(cancel)
@@ -70,7 +75,8 @@ func newPage(t *testing.T) *page {
 	t.Cleanup(cancel)
 	p.ctx = ctx
 	chromedp.ListenTarget(ctx, p.listen)
-	if err := chromedp.Run(ctx); err != nil { // without a deadline, which would end the browser
+	// Without a deadline, which would end the browser.
+	if err := thread.Do(func() error { return chromedp.Run(ctx) }); err != nil {
 		t.Fatalf("start the browser: %v", err)
 	}
 	p.run(log.Enable(), runtime.Enable(), emulation.SetDeviceMetricsOverride(1440, 900, 1, false))
