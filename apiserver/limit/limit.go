@@ -60,8 +60,8 @@ func All() []Name {
 	return []Name{
 		TokenSize, RequestTime, AnswerTime, SelectorSize, SelectorTerms, ContinueSize, ContinueAge,
 		BodySize, BodyTime, HeaderSize, QueryParameters, ObjectSize, EntrySize, Nesting, Fields,
-		YAMLNodes, YAMLExpansion, PatchOperations, PatchCopied, PatchMoved, PatchMerged, Causes, Definitions,
-		SchemaSize, SchemaRules, SchemaCost, SchemaPatterns, ValidationSteps, RuleCost,
+		YAMLNodes, YAMLExpansion, PatchOperations, PatchCopied, PatchMoved, PatchMerged, Causes,
+		Definitions, SchemaSize, SchemaRules, SchemaCost, SchemaPatterns, ValidationSteps, RuleCost,
 		AdmissionCalls, AdmissionAnswer, AdmissionTime, AdmissionWebhooks, WebhookMemory, LogReads,
 	}
 }

@@ -91,7 +91,8 @@ func (e *Entry) replacement(t *state.Tree, current *state.Object, index uint64) 
 		o.Labels = t.Intern(e.object.labels)
 	}
 	if string(e.object.fields) != string(o.Fields) {
-		of := e.key.with(e.object.uid, e.object.fields) // instead of the key's memory, which has the former fields
+		// The memory of the present key has the former fields, too.
+		of := e.key.with(e.object.uid, e.object.fields)
 		o.Key, o.UID, o.Fields = of.key, of.uid, of.fields
 	}
 	return o

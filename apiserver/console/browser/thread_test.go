@@ -27,7 +27,6 @@ func TestBrowserOutlivesOtherThreads(t *testing.T) {
 		}
 		p.run(chromedp.Navigate("about:blank"))
 	}
-	p.run(chromedp.Navigate("about:blank"))
 	if got := eval[int](p, "6*7"); got != 42 {
 		t.Errorf("the page says %d", got)
 	}

@@ -54,8 +54,7 @@ type Strategy struct {
 	TTLSeconds               int64  // 0 means that objects do not expire
 }
 
-// Kind is a compiled kind. It is immutable except for its pools, and safe for concurrent
-// use.
+// Kind is a compiled kind. It is immutable except for its pools, and safe for concurrent use.
 type Kind struct {
 	Identity
 	File       string // name of the file, such as "daemonset.yaml"; "" for kinds without a file
