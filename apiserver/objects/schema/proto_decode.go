@@ -136,8 +136,8 @@ func (d *protoDecoder) field(v *Value, f *wireField, key uint64, end, depth int)
 	if err != nil {
 		return err
 	}
-	if !f.field.pointer && t.Form != FormBytes && got.IsEmpty() {
-		got = nil // upstream writes unset fields of this type as zero
+	if !f.field.pointer && t.Form != FormBytes && got.IsEmpty() && !got.IsText() {
+		got = nil // upstream writes unset fields of this type as zero, and an intOrString as a number
 	}
 	*slot = got
 	return nil

@@ -159,7 +159,11 @@ func drawValue(t *rapid.T, typ *Type, depth int) *Value {
 			v.SetInt(int64(rapid.Int32().Draw(t, "number")))
 		}
 	case FormRaw:
-		v.str = rapid.SampledFrom([]string{`{"a":[1,null,"x"]}`, `7`, `"é"`, `{}`}).Draw(t, "raw")
+		texts := []string{`{"a":[1,null,"x"]}`, `7`, `"é"`, `{}`}
+		if typ.tree != nil { // protobuf has a message for it, which is always an object
+			texts = []string{`{"type":"object","properties":{"a":{"type":"string"}}}`, `{}`}
+		}
+		v.str = rapid.SampledFrom(texts).Draw(t, "raw")
 	default:
 		v.str = rapid.String().Draw(t, "string")
 	}
@@ -172,4 +176,21 @@ func mustQuantityText(s string, roundUp bool) string {
 		panic(err)
 	}
 	return text
+}
+
+// TestProtobufKeepsEmptyText_B20: an intOrString with an empty text is none with the number 0.
+func TestProtobufKeepsEmptyText_B20(t *testing.T) {
+	k := engine(t).Kind("/api/v1", "pods")
+	text := `{"kind":"Pod","apiVersion":"v1","spec":{"containers":[{"livenessProbe":{"httpGet":{"port":""}}}]}}`
+	o, _, err := k.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, _, err := k.DecodeProtobuf(o.AppendProtobuf(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := back.AppendJSON(nil); !bytes.Equal(got, o.AppendJSON(nil)) {
+		t.Errorf("got  %s\nwant %s", got, o.AppendJSON(nil))
+	}
 }
