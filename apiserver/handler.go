@@ -121,7 +121,7 @@ func (h *handler) serve(x *exchange) error {
 			return status.NewForbiddenPath("a page of another origin may not use a client certificate; send a bearer token")
 		}
 	}
-	c.Credential, c.User, c.Sender = credential, credential.User, credential.User
+	c.Authenticate(credential)
 	if err := h.known(c.User); err != nil {
 		return err
 	}

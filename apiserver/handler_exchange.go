@@ -13,7 +13,7 @@ import (
 )
 
 // exchange is one request with its response: a writer that records the code and the bytes sent. It
-// fits into 1 KiB, with what the allocator adds; a little more takes an eighth more.
+// fits into 512 bytes, a size class of the allocator; each watch keeps one.
 type exchange struct {
 	http.ResponseWriter
 	handler *handler

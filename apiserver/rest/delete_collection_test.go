@@ -83,7 +83,7 @@ func TestDeleteCollectionConflict(t *testing.T) {
 			store := &contendedStore{root: tree.Publish(), have: 4}
 			s := &sweep{
 				resource: &resource{Handlers: &Handlers{store: store}, kind: k},
-				c:        &route.Call{Namespace: "ns", Now: time.Unix(1_700_000_000, 0)},
+				c:        &route.Call{Services: &route.Services{}, Namespace: "ns", Now: time.Unix(1_700_000_000, 0)},
 				opts:     &deleteOptions{},
 			}
 			if err := s.delete(t.Context(), selected); err != nil {

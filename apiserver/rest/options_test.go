@@ -15,7 +15,7 @@ func TestWatchTimeout(t *testing.T) {
 	t.Parallel()
 	timeout := func(query string) time.Duration {
 		t.Helper()
-		opts, err := (&resource{}).watchOptions(&route.Call{R: httptest.NewRequest("GET", "/"+query, nil)})
+		opts, err := (&resource{}).watchOptions(&route.Call{Services: &route.Services{}, R: httptest.NewRequest("GET", "/"+query, nil)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestListDeadline(t *testing.T) {
 	t.Parallel()
 	for verb, want := range map[string]time.Duration{route.VerbList: 2 * time.Second, route.VerbGet: time.Minute} {
 		c := &route.Call{
-			R: httptest.NewRequest("GET", "/?timeoutSeconds=2", nil), Endpoint: &route.Endpoint{Verb: verb, Kind: &schema.Kind{}},
+			Services: &route.Services{}, R: httptest.NewRequest("GET", "/?timeoutSeconds=2", nil), Endpoint: &route.Endpoint{Verb: verb, Kind: &schema.Kind{}},
 		}
 		before := time.Now()
 		ctx, err := c.Timeout(time.Minute)

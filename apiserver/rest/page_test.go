@@ -43,7 +43,7 @@ func TestPagesExpireTogether_C37(t *testing.T) {
 	r := &resource{Handlers: &Handlers{store: &retainingStore{root: tree.Publish()}, continued: tokens}, kind: k}
 	began, next := time.Unix(1_700_000_000, 0), ""
 	page := func(after time.Duration) error {
-		c := &route.Call{R: httptest.NewRequest("GET", "/", nil), Namespace: "ns", Now: began.Add(after)}
+		c := &route.Call{Services: &route.Services{}, R: httptest.NewRequest("GET", "/", nil), Namespace: "ns", Now: began.Add(after)}
 		p, err := r.page(t.Context(), c, &listOptions{limit: 1, continued: next}, nil)
 		if err == nil {
 			next = p.next

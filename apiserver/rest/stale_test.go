@@ -46,7 +46,7 @@ func holding(index uint64, objects ...*state.Object) *state.Root {
 
 // newCall returns a request for the object a of namespace ns.
 func newCall() *route.Call {
-	return &route.Call{R: httptest.NewRequest("PUT", "/", nil), Namespace: "ns", Name: "a", Now: time.Unix(1_700_000_000, 0)}
+	return &route.Call{Services: &route.Services{}, R: httptest.NewRequest("PUT", "/", nil), Namespace: "ns", Name: "a", Now: time.Unix(1_700_000_000, 0)}
 }
 
 // TestDeleteOfAnObjectNotAppliedHere: a delete on a node that lags behind finds an object created

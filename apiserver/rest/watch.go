@@ -61,7 +61,7 @@ func (r *resource) watch(c *route.Call) error {
 		Statuses:   c.Statuses,
 		Bookmarks:  opts.bookmarks,
 		Timeout:    opts.timeout,
-		Credential: c.Credential,
+		Credential: c.Credential(),
 		End:        r.end,
 		Header:     func() error { return c.StreamHeader(as.form) },
 		Start: func(ctx context.Context) (watch.Start, error) {

@@ -78,7 +78,7 @@ func (w *Writer) Create(ctx context.Context, c Create) (*state.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create: %w", err)
 	}
-	return stored(c.Object, c.Key, index, index), nil
+	return w.written(c.Object, c.Key, index, index), nil
 }
 
 // Update replaces an object and returns it as stored. Errors are those of Create, *state.NotFound,
@@ -92,7 +92,7 @@ func (w *Writer) Update(ctx context.Context, u Update) (*state.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("update: %w", err)
 	}
-	return stored(u.Object, u.Key, index, u.Previous.Created), nil
+	return w.written(u.Object, u.Key, index, u.Previous.Created), nil
 }
 
 // Delete removes an object and returns its final state, with the index of the deletion as version.
@@ -118,7 +118,16 @@ func (w *Writer) Pin(ctx context.Context) (index uint64, err error) {
 	return w.write(ctx, c)
 }
 
-// stored returns the object that the entry at index has stored.
+// written returns the object that the entry at index has stored: the state's, unless this node has
+// not applied the entry, or a later one that concerns the object, too.
+func (w *Writer) written(o *state.Object, key state.Key, index, created uint64) *state.Object {
+	if now := w.cfg.Root().Get(key); now != nil && now.Version == index {
+		return now
+	}
+	return stored(o, key, index, created)
+}
+
+// stored returns the object that the entry at index stores, made from the entry's.
 func stored(o *state.Object, key state.Key, index, created uint64) *state.Object {
 	made := *o
 	made.Key, made.Version, made.Created = key, index, created

@@ -267,7 +267,7 @@ func TestOpenReviews(t *testing.T) {
 	o := open(t, clerk{})
 	var open []string
 	for _, path := range []string{access, localAccess, selfAccess, selfRules, self, token} {
-		c := &route.Call{R: httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/apis/"+path, nil)}
+		c := &route.Call{Services: &route.Services{}, R: httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/apis/"+path, nil)}
 		if _, ok := o.table.Find(c); !ok || c.Endpoint.Verb != route.VerbCreate || c.Endpoint.Subject.Plural != path[strings.LastIndex(path, "/")+1:] {
 			t.Fatalf("%s: %+v", path, c.Endpoint)
 		}

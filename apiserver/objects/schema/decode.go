@@ -1,15 +1,19 @@
 package schema
 
-import "sync"
+import (
+	"sync"
+	"unsafe"
+)
 
 // Decode decodes an object of the kind from a client's JSON and runs the kind's afterDecode hooks.
 // Fields that the kind does not have are dropped and listed in the problems. A missing kind or
 // apiVersion is filled in, unless the kind is schemaless. Objects of a custom kind also get the
-// defaults of its schema. Errors are *DecodeError.
+// defaults of its schema. The object's strings are parts of body, which must not change any more.
+// Errors are *DecodeError.
 func (k *Kind) Decode(body []byte) (*Object, Problems, error) {
 	d := k.requests.get()
 	defer k.requests.put(d)
-	d.s, d.reports = string(body), true
+	d.s, d.reports = unsafe.String(unsafe.SliceData(body), len(body)), true
 	o, err := k.decode(d)
 	if err == nil && k.custom != nil {
 		o, err = k.normalize(o, &d.problems)

@@ -3,7 +3,9 @@ package schema
 import (
 	"bytes"
 	"encoding/base64"
+	"slices"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"quorate/raftstore/state"
@@ -25,15 +27,43 @@ func (o *Object) Encode() Encoded {
 	if o.Metadata() == nil { // the resourceVersion must have a place in the JSON
 		o.root.box.kids[k.slots.metadata] = k.slots.metaType.New()
 	}
-	w := writer{out: make([]byte, 0, o.sizeHint()), versionSlot: k.slots.resourceVersion, metadata: o.Metadata()}
-	w.object(o)
+	value, offset := k.encodings.encode(o)
 	return Encoded{
-		Value:         w.out,
-		VersionOffset: uint32(w.versionOffset),
+		Value:         value,
+		VersionOffset: uint32(offset),
 		Labels:        o.labelAttributes(),
 		Fields:        o.fieldAttributes(),
 		UID:           string([]byte(o.UID())),
 	}
+}
+
+// encodings is a pool of buffers for the JSON of objects, whose length is known only once it is
+// written: sizeHint is often twice or three times as much. Larger buffers are not kept.
+type encodings struct{ pool sync.Pool }
+
+const maxEncodingKept = 16 << 10
+
+// encode returns the JSON of an object with an empty resourceVersion, whose place is offset.
+func (p *encodings) encode(o *Object) (value []byte, offset int) {
+	w := writer{versionSlot: o.Kind.slots.resourceVersion, metadata: o.Metadata()}
+	hint := o.sizeHint()
+	if hint > maxEncodingKept {
+		w.out = make([]byte, 0, hint)
+		w.object(o)
+		return w.out, w.versionOffset
+	}
+	kept, ok := p.pool.Get().(*[]byte)
+	if !ok {
+		kept = new([]byte)
+	}
+	w.out = slices.Grow((*kept)[:0], hint)
+	w.object(o)
+	value = bytes.Clone(w.out)
+	if len(w.out) <= maxEncodingKept {
+		*kept = w.out
+		p.pool.Put(kept)
+	}
+	return value, w.versionOffset
 }
 
 // SameAs reports whether stored differs from e in its resourceVersion only, so that nothing needs

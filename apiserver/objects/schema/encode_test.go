@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -238,4 +239,24 @@ func sameYAML(text, value []byte) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// TestEncodingsAreTheirOwn: what an object was encoded to stays as it is while others of its kind
+// are encoded, small ones and such that exceed the buffers that are kept.
+func TestEncodingsAreTheirOwn(t *testing.T) {
+	k := engine(t).Kind("/api/v1", "configmaps")
+	var values, want [][]byte
+	for i := range 64 {
+		o, _, err := k.Decode(fmt.Appendf(nil, `{"metadata":{"name":"m-%d"},"data":{"v":%q}}`, i, strings.Repeat(string(rune('a'+i%26)), i%8*4000)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, o.Encode().Value)
+		want = append(want, bytes.Clone(values[i]))
+	}
+	for i := range values {
+		if !bytes.Equal(values[i], want[i]) || !bytes.Contains(values[i], fmt.Appendf(nil, `"name":"m-%d"`, i)) {
+			t.Errorf("object %d is now %.80s", i, values[i])
+		}
+	}
 }

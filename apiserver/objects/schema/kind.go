@@ -82,6 +82,7 @@ type Kind struct {
 	scaling   scaling
 	versions  []*Kind      // of the kind that is stored: itself and its views
 	requests  onceDecoders // of what clients send
+	encodings encodings    // of what is stored
 	decoders  decoders     // of stored objects
 	contexts  contexts
 }

@@ -166,14 +166,18 @@ func (c *Call) StreamHeader(form negotiate.Form) error {
 // hold charges n bytes of the response to the budget of its user, or refuses the request. Small
 // responses are charged by wire/h2, when they wait.
 func (c *Call) hold(n int) error {
-	more := int64(n) - c.answering.Amount()
-	if n <= smallAnswer || more <= 0 {
+	if n <= smallAnswer {
 		return nil
 	}
-	if c.answering.Amount() == 0 {
-		c.answering = c.HoldAnswer()
+	held := &c.temporary().answering
+	more := int64(n) - held.Amount()
+	if more <= 0 {
+		return nil
 	}
-	if _, ok := c.answering.Take(more); !ok {
+	if held.Amount() == 0 {
+		*held = c.HoldAnswer()
+	}
+	if _, ok := held.Take(more); !ok {
 		return status.NewTooManyRequests()
 	}
 	return nil

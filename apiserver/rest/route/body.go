@@ -59,15 +59,16 @@ func (b *Budget) take(n int64) bool {
 // Body returns the request's body, which the first call reads.
 func (c *Call) Body() ([]byte, error) {
 	var err error
-	if !c.hasBody {
+	t := c.temporary()
+	if !t.hasBody {
 		c.Seat.BeginWait()
-		c.body, err = c.receive()
-		if again := c.Seat.EndWait(c.R.Context(), len(c.body)); err == nil {
+		t.body, err = c.receive()
+		if again := c.Seat.EndWait(c.R.Context(), len(t.body)); err == nil {
 			err = again
 		}
-		c.hasBody = err == nil
+		t.hasBody = err == nil
 	}
-	return c.body, err
+	return t.body, err
 }
 
 // receive reads the body. It refuses one whose Content-Length is too large before reading a byte
@@ -101,7 +102,7 @@ func (c *Call) receive() ([]byte, error) {
 }
 
 func (c *Call) readBody(length int64) ([]byte, error) {
-	c.bodies = c.Bodies.Hold(c.userName(), addresskey.Of(c.R.RemoteAddr))
+	c.temporary().bodies = c.Bodies.Hold(c.userName(), addresskey.Of(c.R.RemoteAddr))
 	if length > 0 {
 		return c.readKnown(int(length))
 	}
@@ -112,8 +113,16 @@ func (c *Call) readBody(length int64) ([]byte, error) {
 	return c.readUnknown(body)
 }
 
-// readKnown reads a body of so many bytes into a buffer that grows with what has arrived.
+// readKnown reads a body of so many bytes, in the memory in which it has arrived if it is small, or
+// else into a buffer that grows with what has arrived.
 func (c *Call) readKnown(length int) ([]byte, error) {
+	if r, ok := c.R.Body.(wholeReader); ok {
+		if whole, ok, err := r.ReadWhole(); err != nil {
+			return nil, broken(err)
+		} else if ok {
+			return whole, c.charge(cap(whole))
+		}
+	}
 	body, err := c.grow(nil, min(length, firstChunk))
 	if err != nil {
 		return nil, err
@@ -156,12 +165,25 @@ func (c *Call) readUnknown(body []byte) ([]byte, error) {
 	}
 }
 
+// wholeReader is the body of a request over HTTP/2.
+type wholeReader interface {
+	ReadWhole() (whole []byte, ok bool, err error)
+}
+
 // grow returns the body in a buffer of a larger capacity, and charges what is added.
 func (c *Call) grow(body []byte, capacity int) ([]byte, error) {
-	if _, ok := c.bodies.Take(int64(capacity - cap(body))); !ok {
-		return nil, status.NewTooManyRequests()
+	if err := c.charge(capacity - cap(body)); err != nil {
+		return nil, err
 	}
 	return append(make([]byte, 0, capacity), body...), nil
+}
+
+// charge charges bytes of the body, or refuses the request.
+func (c *Call) charge(bytes int) error {
+	if _, ok := c.temporary().bodies.Take(int64(bytes)); !ok {
+		return status.NewTooManyRequests()
+	}
+	return nil
 }
 
 // maxBody is the size of the largest body that the endpoint takes.
@@ -194,7 +216,7 @@ func (c *Call) KeepEncoded(bytes int) bool {
 	if !c.Encoded.take(int64(bytes)) {
 		return false
 	}
-	c.encoded += int64(bytes)
+	c.temporary().encoded += int64(bytes)
 	return true
 }
 
@@ -203,12 +225,16 @@ func (c *Call) KeepEncoded(bytes int) bool {
 // runtime keeps a stopped timer, and with it the context of a deadline and its parents, until a
 // quarter of the timers have been stopped.
 func (c *Call) Release() {
-	c.body, c.hasBody = nil, false
-	c.collapse()
-	c.bodies.Release()
-	if c.encoded > 0 {
-		c.Encoded.used.Add(-c.encoded)
-		c.encoded = 0
+	t := c.scratch
+	if t == nil {
+		return
 	}
-	c.answering.Release()
+	c.collapse()
+	t.bodies.Release()
+	if t.encoded > 0 {
+		c.Encoded.used.Add(-t.encoded)
+	}
+	t.answering.Release()
+	c.scratch = nil
+	c.scratches.put(t)
 }

@@ -20,12 +20,11 @@ type Call struct {
 	R   *http.Request
 	Now time.Time // when the request arrived
 	ID  [1]string // the value of Audit-Id
-	// Credential is what the request authenticated with; watches end with it.
-	Credential auth.Credential
-	User       *auth.User
-	Sender     *auth.User // who is charged for the request: User, or who impersonates User
-	Voluntary  *auth.User // whose credentials came with a request to a path that needs none; nil elsewhere
-	Endpoint   *Endpoint
+
+	User      *auth.User
+	Sender    *auth.User // who is charged for the request: User, or who impersonates User
+	Voluntary *auth.User // whose credentials came with a request to a path that needs none; nil elsewhere
+	Endpoint  *Endpoint
 	// Namespace and Name are the decoded path segments; "" if the path does not have them.
 	Namespace string
 	Name      string
@@ -42,20 +41,10 @@ type Call struct {
 
 	annotations audit.Annotations
 
-	body       []byte
-	hasBody    bool
-	bodies     budget.Holding
-	expansion  expansion
-	encoded    int64 // from Encoded
-	answering  budget.Holding
-	query      parameters
-	parsed     bool
-	match      match
-	about      status.Subject // subject of the path, if it has no endpoint for the method
-	attributes auth.Attributes
-	allowed    bool      // by the authorizer, at least once
-	denied     bool      // by the authorizer
-	length     [1]string // Content-Length header, to avoid an allocation
+	scratch *scratch  // nil until it is needed, and after Release; see Call.temporary
+	allowed bool      // by the authorizer, at least once
+	denied  bool      // by the authorizer
+	length  [1]string // Content-Length header, to avoid an allocation
 }
 
 // Services is what all calls of a server share.
@@ -76,6 +65,8 @@ type Services struct {
 	Faults Faults
 	// Statuses encodes a Status in any form.
 	Statuses *negotiate.Statuses
+
+	scratches scratchPool
 }
 
 // Follower sends the changes of a watch.
@@ -99,10 +90,11 @@ func (c *Call) Query() Query {
 	if c.R.URL.RawQuery == "" {
 		return Query{}
 	}
-	if !c.parsed {
-		c.parsed, c.query = true, parseParameters(c.R.URL.RawQuery)
+	t := c.temporary()
+	if !t.parsed {
+		t.parsed, t.query = true, parseParameters(c.R.URL.RawQuery)
 	}
-	return Query{c.query, c.verbs()}
+	return Query{t.query, c.verbs()}
 }
 
 // Impersonator returns the sender of a request that impersonates User; nil if nobody is
@@ -117,7 +109,7 @@ func (c *Call) Impersonator() *auth.User {
 // Subject returns the resource and name of the request.
 func (c *Call) Subject() status.Subject {
 	if c.Endpoint == nil {
-		return c.about
+		return c.temporary().about
 	}
 	s := c.Endpoint.Subject
 	s.Name = c.Name
@@ -133,7 +125,7 @@ func (c *Call) Authorize(namespace, name string) error {
 // AuthorizeAs is Authorize with another verb than the endpoint's, for an additional effect of a
 // request: a PUT that creates an object also requires the verb create (E12).
 func (c *Call) AuthorizeAs(verb, namespace, name string) error {
-	a := &c.attributes
+	a := &c.temporary().attributes
 	c.Describe(a, verb, namespace, name)
 	if c.Authorizer.Allows(c.User, a) {
 		c.allowed = true
@@ -165,7 +157,7 @@ func (c *Call) AuthorizeObject(group, plural, namespace, name string) error {
 // AuthorizeSomewhere asks whether the user may do this in any namespace at all, before the body
 // says in which. The refusal names the default namespace, which a body without one means.
 func (c *Call) AuthorizeSomewhere() error {
-	a := &c.attributes
+	a := &c.temporary().attributes
 	c.Describe(a, c.Endpoint.Verb, "", "")
 	if c.Authorizer.AllowsSomewhere(c.User, a) {
 		return nil

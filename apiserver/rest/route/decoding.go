@@ -59,7 +59,7 @@ type expansion struct {
 // already or after maxDecodingWait. A waiting call holds nothing of the budget, so that waiting
 // calls do not block each other.
 func (c *Call) Expand(bytes int64) error {
-	if c.Decodings == nil || bytes <= c.expansion.bytes {
+	if c.Decodings == nil || bytes <= c.temporary().expansion.bytes {
 		return nil
 	}
 	c.collapse()
@@ -74,13 +74,13 @@ func (c *Call) Expand(bytes int64) error {
 		}
 		return err
 	}
-	c.expansion = expansion{queue, user, bytes}
+	c.temporary().expansion = expansion{queue, user, bytes}
 	return nil
 }
 
 // Expanded returns what was reserved beyond so many bytes: what was decoded takes no more.
 func (c *Call) Expanded(bytes int64) {
-	e := &c.expansion
+	e := &c.temporary().expansion
 	if rest := e.bytes - bytes; rest > 0 {
 		e.queue.Release(e.user, rest)
 		e.bytes = bytes
@@ -89,7 +89,10 @@ func (c *Call) Expanded(bytes int64) {
 
 // collapse returns all that was reserved.
 func (c *Call) collapse() {
-	if e := &c.expansion; e.queue != nil {
+	if c.scratch == nil {
+		return
+	}
+	if e := &c.scratch.expansion; e.queue != nil {
 		e.queue.Release(e.user, e.bytes)
 		*e = expansion{}
 	}

@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-
-	"quorate/apiserver/access/auth"
 )
 
 const (
@@ -24,7 +22,7 @@ var keptFields = [...]string{"User-Agent", "X-Forwarded-For"}
 // User-Agent and X-Forwarded-For, which it truncates to maxKeptBytes. A watch calls it once it has
 // started, so that it does not keep its request in memory.
 func (c *Call) Forget() {
-	c.query, c.match, c.attributes = nil, match{}, auth.Attributes{}
+	c.forgetScratch()
 	path := c.R.URL.Path
 	if len(c.R.RequestURI) > maxKeptBytes { // they may all be parts of it
 		path, c.Namespace, c.Name = strings.Clone(path), strings.Clone(c.Namespace), strings.Clone(c.Name)

@@ -27,7 +27,7 @@ func TestForget(t *testing.T) {
 		t.Fatal("the query is not there")
 	}
 	c.Forget()
-	if c.Query().Has("labelSelector") || c.R.URL.RawQuery != "" || c.R.RequestURI != "" || c.query != nil {
+	if c.Query().Has("labelSelector") || c.R.URL.RawQuery != "" || c.R.RequestURI != "" || c.temporary().query != nil {
 		t.Errorf("kept of the query: %q, %q", c.R.URL, c.R.RequestURI)
 	}
 	if c.R.URL.Path != "/api/v1/pods" || len(c.R.Header) != 1 || len(c.R.Header.Get("User-Agent")) != maxKeptBytes {
@@ -46,7 +46,7 @@ func TestForgetsItsURI(t *testing.T) {
 	}
 	kept := weak.Make(unsafe.StringData(r.RequestURI))
 	c := &Call{R: r, Services: &Services{}, Namespace: r.RequestURI[19:24], Name: r.RequestURI[30:34]}
-	c.attributes = auth.Attributes{Namespace: c.Namespace, Name: c.Name}
+	c.temporary().attributes = auth.Attributes{Namespace: c.Namespace, Name: c.Name}
 	c.Forget()
 	runtime.GC()
 	if kept.Value() != nil {

@@ -54,10 +54,11 @@ func (t *Table) Find(c *Call) (allow string, ok bool) {
 	}
 	handle, params, _ := t.router.Lookup(c.R.Method, path)
 	if handle == nil {
-		allow, c.about = t.allowed(path, escaped)
+		allow, c.temporary().about = t.allowed(path, escaped)
 		return allow, false
 	}
-	handle(&c.match, nil, params)
+	found := &c.temporary().match
+	handle(found, nil, params)
 	for i := range params {
 		value, ok := segment(params[i].Value, escaped)
 		if !ok {
@@ -69,7 +70,7 @@ func (t *Table) Find(c *Call) (allow string, ok bool) {
 			c.Name = value
 		}
 	}
-	c.Endpoint = c.match.endpoint
+	c.Endpoint = found.endpoint
 	if c.Endpoint.NamesNamespace {
 		// The router requires one name for all wildcards at the same position, so the name may be
 		// in Namespace.

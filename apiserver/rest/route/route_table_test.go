@@ -29,7 +29,7 @@ func find(t *route.Table, method, path string) (c *route.Call, allow string, ok 
 	if err != nil {
 		return nil, "", false
 	}
-	c = &route.Call{R: &http.Request{Method: method, URL: u}}
+	c = &route.Call{Services: &route.Services{}, R: &http.Request{Method: method, URL: u}}
 	allow, ok = t.Find(c)
 	return c, allow, ok
 }

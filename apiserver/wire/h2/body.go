@@ -92,10 +92,7 @@ func (r requestBody) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := &st.body
-	if b.continuePending {
-		b.continuePending = false
-		c.sendContinue(st)
-	}
+	st.askForBody()
 	for {
 		switch {
 		case b.closed:
@@ -110,6 +107,44 @@ func (r requestBody) Read(p []byte) (int, error) {
 		if !st.wait(&st.readBy) {
 			return 0, os.ErrDeadlineExceeded
 		}
+	}
+}
+
+// ReadWhole waits for the whole body and returns the memory in which it has arrived, which belongs
+// to the caller from then on. ok is false, and nothing is read, if the body is larger than a frame,
+// its length is unknown, or a part has been read.
+func (r requestBody) ReadWhole() (whole []byte, ok bool, err error) {
+	st := r.st
+	c := st.conn
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := &st.body
+	if n := b.contentLength; n <= 0 || n > maxFrameBytes || b.received != int64(b.unread()) || b.closed {
+		return nil, false, nil
+	}
+	st.askForBody()
+	for {
+		switch {
+		case b.closed:
+			return nil, true, http.ErrBodyReadAfterClose
+		case int64(b.unread()) == b.contentLength:
+			whole, b.buf = b.buf, nil
+			c.credit(st, len(whole))
+			return whole, true, nil
+		case b.err != nil:
+			return nil, true, b.err
+		}
+		if !st.wait(&st.readBy) {
+			return nil, true, os.ErrDeadlineExceeded
+		}
+	}
+}
+
+// askForBody tells a client that waits for it to send the body. mu is held.
+func (st *stream) askForBody() {
+	if st.body.continuePending {
+		st.body.continuePending = false
+		st.conn.sendContinue(st)
 	}
 }
 
