@@ -28,19 +28,22 @@ func (b slowBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestBodiesThatDoNotArrive announces bodies of 3 MiB and sends some of each. Others write
-// meanwhile.
+// TestBodiesThatDoNotArrive announces bodies and sends some of each, from a client for each or over
+// one connection. What they take is charged, and others write meanwhile, also on that connection.
 func TestBodiesThatDoNotArrive(t *testing.T) {
-	const bodies, announced = 85, 3 << 20
+	const bodies, large, small = 85, 3 << 20, 16 << 10
 	for _, tc := range []struct {
-		name    string
-		sent    int
-		ofAll   int64 // at most so much of the budget is used
-		refused bool  // some get 429
+		name            string
+		announced, sent int
+		least, most     int64 // of the budget that is used
+		refused         bool  // some get 429
+		together        bool  // over the connection of the others
 	}{
-		{"nothing is sent", 0, bodies * 64 << 10, false},
-		{"the beginning is sent", 1000, bodies * 64 << 10, false},
-		{"all but a byte is sent", announced - 1, 64 << 20, true},
+		{"nothing is sent", large, 0, 0, bodies * 64 << 10, false, false},
+		{"the beginning is sent", large, 1000, bodies * 1000, bodies * 64 << 10, false, false},
+		{"all but a byte is sent", large, large - 1, 32 << 20, 64 << 20, true, false},
+		{"all but a byte of small ones is sent", small, small - 1, bodies * small, bodies * small, false, false},
+		{"the same over one connection", small, small - 1, bodies * small, bodies * small, false, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := testserver.Start(t, nil)
@@ -50,7 +53,10 @@ func TestBodiesThatDoNotArrive(t *testing.T) {
 			var answered sync.Map // of codes
 			var wg sync.WaitGroup
 			for i := range bodies {
-				client := s.NewClient()
+				client := s.Client
+				if !tc.together {
+					client = s.NewClient()
+				}
 				wg.Go(func() {
 					body := slowBody{strings.NewReader(strings.Repeat(" ", tc.sent)), end}
 					req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/api/v1/namespaces/default/configmaps", body)
@@ -58,7 +64,7 @@ func TestBodiesThatDoNotArrive(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					req.ContentLength = announced
+					req.ContentLength = int64(tc.announced)
 					req.Header.Set("Authorization", "Bearer "+s.IssueToken("eve"))
 					if resp, err := client.Do(req); err == nil {
 						answered.Store(i, resp.StatusCode)
@@ -81,12 +87,21 @@ func TestBodiesThatDoNotArrive(t *testing.T) {
 				return gauge(t, s, "quorate_apiserver_requests_in_flight") >= float64(bodies-refused) &&
 					tc.refused == (refused > 0)
 			})
-			if used := gauge(t, s, "quorate_apiserver_body_bytes"); used > float64(tc.ofAll) {
-				t.Errorf("the bodies use %.0f bytes of the budget, want at most %d", used, tc.ofAll)
+			s.Eventually("what has arrived is charged", func() bool {
+				return gauge(t, s, "quorate_apiserver_body_bytes") >= float64(tc.least)
+			})
+			if used := gauge(t, s, "quorate_apiserver_body_bytes"); used > float64(tc.most) {
+				t.Errorf("the bodies use %.0f bytes of the budget, want at most %d", used, tc.most)
 			}
-			large := fmt.Sprintf(`{"metadata":{"name":"large"},"data":{"a":%q}}`, strings.Repeat("a", 1<<20))
-			check(t, s.Do("POST", "/api/v1/namespaces/default/configmaps", large), want{code: 200})
+			honest := fmt.Sprintf(`{"metadata":{"name":"large"},"data":{"a":%q}}`, strings.Repeat("a", 1<<20))
+			check(t, s.Do("POST", "/api/v1/namespaces/default/configmaps", honest), want{code: 200})
 			check(t, s.Do("POST", "/api/v1/namespaces/default/configmaps", configMap("small")), want{code: 200})
+			answered.Range(func(_, code any) bool {
+				if code != http.StatusTooManyRequests {
+					t.Errorf("a body that is not complete got %v before the others' requests were answered", code)
+				}
+				return true
+			})
 		})
 	}
 }

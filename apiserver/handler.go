@@ -359,6 +359,7 @@ func (h *handler) finish(x *exchange, reason any) {
 	}
 	h.logRequest(x, took)
 	h.endAudit(x)
+	x.call.Release() // what the audit log has asked the call for
 	if abort {
 		// net/http resets the stream, so that the client does not mistake a part for the whole.
 		panic(http.ErrAbortHandler)

@@ -113,13 +113,11 @@ func (c *Call) readBody(length int64) ([]byte, error) {
 	return c.readUnknown(body)
 }
 
-// readKnown reads a body of so many bytes, in the memory in which it has arrived if it is small, or
-// else into a buffer that grows with what has arrived.
+// readKnown reads a body of so many bytes: in the memory in which it has arrived, if it is small and
+// there already, or else into a buffer that grows with what has arrived.
 func (c *Call) readKnown(length int) ([]byte, error) {
-	if r, ok := c.R.Body.(wholeReader); ok {
-		if whole, ok, err := r.ReadWhole(); err != nil {
-			return nil, broken(err)
-		} else if ok {
+	if b, ok := c.R.Body.(arrived); ok {
+		if whole, ok := b.TakeWhole(); ok {
 			return whole, c.charge(cap(whole))
 		}
 	}
@@ -165,9 +163,9 @@ func (c *Call) readUnknown(body []byte) ([]byte, error) {
 	}
 }
 
-// wholeReader is the body of a request over HTTP/2.
-type wholeReader interface {
-	ReadWhole() (whole []byte, ok bool, err error)
+// arrived is the body of a request over HTTP/2.
+type arrived interface {
+	TakeWhole() (whole []byte, ok bool)
 }
 
 // grow returns the body in a buffer of a larger capacity, and charges what is added.

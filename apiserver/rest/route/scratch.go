@@ -61,7 +61,8 @@ func (c *Call) forgetScratch() {
 	switch {
 	case t == nil:
 	case t.holds():
-		t.query, t.parsed, t.match, t.attributes = nil, false, match{}, auth.Attributes{}
+		t.credential, t.query, t.parsed = auth.Credential{}, nil, false
+		t.match, t.attributes = match{}, auth.Attributes{}
 	default:
 		c.scratch = nil
 		c.scratches.put(t)

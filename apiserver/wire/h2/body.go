@@ -56,6 +56,9 @@ func (b *body) unread() int { return len(b.buf) - b.off }
 
 // add appends received data.
 func (b *body) add(data []byte) {
+	if len(data) == 0 { // the end of a body that may have been taken
+		return
+	}
 	if b.off > 0 && b.off >= len(b.buf)/2 && len(b.buf)+len(data) > cap(b.buf) {
 		b.buf = b.buf[:copy(b.buf, b.buf[b.off:])]
 		b.off = 0
@@ -92,7 +95,10 @@ func (r requestBody) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := &st.body
-	st.askForBody()
+	if b.continuePending {
+		b.continuePending = false
+		c.sendContinue(st)
+	}
 	for {
 		switch {
 		case b.closed:
@@ -110,42 +116,22 @@ func (r requestBody) Read(p []byte) (int, error) {
 	}
 }
 
-// ReadWhole waits for the whole body and returns the memory in which it has arrived, which belongs
-// to the caller from then on. ok is false, and nothing is read, if the body is larger than a frame,
-// its length is unknown, or a part has been read.
-func (r requestBody) ReadWhole() (whole []byte, ok bool, err error) {
+// TakeWhole returns the memory in which the body has arrived, which belongs to the caller from then
+// on, if all of it has and its length is that of a frame or less. Otherwise, or if a part has been
+// read, it does nothing: Read credits each part of a body that the client sends slowly, so that
+// those of a connection don't wait for each other.
+func (r requestBody) TakeWhole() (whole []byte, ok bool) {
 	st := r.st
-	c := st.conn
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	st.conn.mu.Lock()
+	defer st.conn.mu.Unlock()
 	b := &st.body
-	if n := b.contentLength; n <= 0 || n > maxFrameBytes || b.received != int64(b.unread()) || b.closed {
-		return nil, false, nil
+	n := int64(b.unread())
+	if n == 0 || n > maxFrameBytes || n != b.contentLength || b.closed {
+		return nil, false
 	}
-	st.askForBody()
-	for {
-		switch {
-		case b.closed:
-			return nil, true, http.ErrBodyReadAfterClose
-		case int64(b.unread()) == b.contentLength:
-			whole, b.buf = b.buf, nil
-			c.credit(st, len(whole))
-			return whole, true, nil
-		case b.err != nil:
-			return nil, true, b.err
-		}
-		if !st.wait(&st.readBy) {
-			return nil, true, os.ErrDeadlineExceeded
-		}
-	}
-}
-
-// askForBody tells a client that waits for it to send the body. mu is held.
-func (st *stream) askForBody() {
-	if st.body.continuePending {
-		st.body.continuePending = false
-		st.conn.sendContinue(st)
-	}
+	whole, b.buf = b.buf, nil
+	st.conn.credit(st, len(whole))
+	return whole, true
 }
 
 // readBody copies unread bytes to p and credits them to the client. mu is held.

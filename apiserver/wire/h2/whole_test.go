@@ -2,26 +2,21 @@ package h2
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/net/http2"
 )
 
-// readWhole calls ReadWhole of a request's body.
-func readWhole(r *http.Request) ([]byte, bool, error) {
-	return r.Body.(interface {
-		ReadWhole() ([]byte, bool, error)
-	}).ReadWhole()
+// takeWhole calls TakeWhole of a request's body.
+func takeWhole(r *http.Request) ([]byte, bool) {
+	return r.Body.(interface{ TakeWhole() ([]byte, bool) }).TakeWhole()
 }
 
 // post begins a request with a body of a length.
@@ -34,20 +29,38 @@ func (u *upload) post(length int, fields ...string) uint32 {
 	return id
 }
 
-// TestWholeBodiesAreTheirOwn: handlers keep bodies that arrived in the frames of many streams at a
-// time, and each has its own when all have ended. The windows regain what was read.
+// processed waits until the server has read all frames that were sent.
+func (u *upload) processed() {
+	u.t.Helper()
+	u.must(u.fr.WritePing(false, [8]byte{1}))
+	for {
+		switch f := u.read().(type) {
+		case *http2.PingFrame:
+			return
+		case *http2.WindowUpdateFrame:
+			if f.StreamID == 0 {
+				u.conn += int(f.Increment)
+			}
+		}
+	}
+}
+
+// TestWholeBodiesAreTheirOwn: handlers keep bodies that arrived in parts, those of one stream between
+// those of others, and each has its own when all have ended. The windows regain what was taken.
 func TestWholeBodiesAreTheirOwn(t *testing.T) {
 	t.Parallel()
+	const together = 8
 	var mu sync.Mutex
 	kept := map[string][]byte{}
-	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet { // of wantServed
-			return
+	arrived := make(chan struct{}, together)
+	s := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		<-arrived
+		body, ok := takeWhole(r)
+		if _, again := takeWhole(r); !ok || again {
+			t.Errorf("a body that has arrived is taken: %t; a second time: %t", ok, again)
 		}
-		body, ok, err := readWhole(r)
-		if !ok || err != nil {
-			w.WriteHeader(http.StatusInternalServerError)
-			return
+		if n, err := r.Body.Read(make([]byte, 1)); n > 0 || err != io.EOF {
+			t.Errorf("%d bytes more, %v", n, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -62,7 +75,7 @@ func TestWholeBodiesAreTheirOwn(t *testing.T) {
 			left []byte
 		}
 		var open []*sending
-		for range 8 {
+		for range together {
 			body := make([]byte, 1+rng.IntN(maxFrameBytes))
 			for i := range body {
 				body[i] = byte(rng.Uint32())
@@ -72,7 +85,7 @@ func TestWholeBodiesAreTheirOwn(t *testing.T) {
 			open = append(open, &sending{u.post(len(body), "x-number", number), body})
 			total += len(body)
 		}
-		for len(open) > 0 { // parts of one body after parts of another
+		for len(open) > 0 {
 			i := rng.IntN(len(open))
 			o := open[i]
 			n := min(len(o.left), 1+rng.IntN(maxFrameBytes/2))
@@ -82,11 +95,13 @@ func TestWholeBodiesAreTheirOwn(t *testing.T) {
 				open = slices.Delete(open, i, i+1)
 			}
 		}
+		u.processed()
+		for range together {
+			arrived <- struct{}{}
+		}
 	}
-	u.wantServed()
 	for !func() bool { mu.Lock(); defer mu.Unlock(); return len(kept) == len(want) }() {
-		u.must(u.fr.WritePing(false, [8]byte{}))
-		u.read()
+		u.processed()
 	}
 	for number, body := range want {
 		if !bytes.Equal(kept[number], body) {
@@ -95,82 +110,53 @@ func TestWholeBodiesAreTheirOwn(t *testing.T) {
 	}
 }
 
-// TestNotWhole: ReadWhole reads nothing of a body that is too large, of unknown length, or read in
-// part, and Read then returns all of it.
+// TestNotWhole: nothing is taken of a body that is too large, of unknown length, incomplete, or read
+// in part, and Read then returns all of it.
 func TestNotWhole(t *testing.T) {
 	t.Parallel()
+	proceed := make(chan struct{})
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		first := make([]byte, 1)
+		var first []byte
 		if r.Header.Get("X-Begin") != "" {
+			first = make([]byte, 1)
 			_, _ = io.ReadFull(r.Body, first)
-		} else {
-			first = nil
 		}
-		_, ok, err := readWhole(r)
-		rest, failed := io.ReadAll(r.Body)
-		_, _ = fmt.Fprint(w, ok, err, failed, len(first)+len(rest))
+		<-proceed
+		body, ok := takeWhole(r)
+		proceed <- struct{}{}
+		rest, err := io.ReadAll(r.Body)
+		_, _ = fmt.Fprint(w, len(body), ok, err, len(first)+len(rest))
 	}))
 	u := newUpload(t, s)
-	for name, of := range map[string]struct {
-		length int
-		fields []string
+	for _, of := range []struct {
+		name          string
+		length, later int // bytes of the body, and of those that arrive after the look at it
+		fields        []string
 	}{
-		"larger than a frame": {maxFrameBytes + 1, nil},
-		"read in part":        {100, []string{"x-begin", "1"}},
+		{"larger than a frame", maxFrameBytes + 1, 0, nil},
+		{"read in part", 100, 0, []string{"x-begin", "1"}},
+		{"incomplete", maxFrameBytes, 1, nil},
+		{"not there", 100, 100, nil},
+		{"of unknown length", 100, 0, []string{}},
 	} {
-		id := u.post(of.length, of.fields...)
-		for left := of.length; left > 0; left -= min(left, maxFrameBytes) {
+		var id uint32
+		if of.fields != nil && len(of.fields) == 0 {
+			id = u.open()
+		} else {
+			id = u.post(of.length, of.fields...)
+		}
+		for left := of.length - of.later; left > 0; left -= min(left, maxFrameBytes) {
 			u.send(id, min(left, maxFrameBytes), 0)
 		}
+		u.processed()
+		proceed <- struct{}{}
+		<-proceed
+		if of.later > 0 {
+			u.send(id, of.later, 0)
+		}
 		u.must(u.fr.WriteData(id, true, nil))
-		if a, want := u.await(id), fmt.Sprint(false, nil, nil, of.length); a.body != want {
-			t.Errorf("%s: %q, want %q", name, a.body, want)
+		if a, want := u.await(id), fmt.Sprint(0, false, nil, of.length); a.body != want {
+			t.Errorf("%s: %q, want %q", of.name, a.body, want)
 		}
 	}
-	id := u.open()
-	u.send(id, 100, 0)
-	u.must(u.fr.WriteData(id, true, nil))
-	if a, want := u.await(id), fmt.Sprint(false, nil, nil, 100); a.body != want {
-		t.Errorf("of unknown length: %q, want %q", a.body, want)
-	}
-}
-
-// TestWholeBodyThatFails: a body that is broken off, or late, is an error, and its memory stays the
-// connection's.
-func TestWholeBodyThatFails(t *testing.T) {
-	t.Parallel()
-	got := make(chan error, 1)
-	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet { // of wantServed
-			return
-		}
-		if r.Header.Get("X-Late") != "" {
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(-time.Second))
-		}
-		body, ok, err := readWhole(r)
-		if body != nil || !ok {
-			err = fmt.Errorf("%d bytes, %t, %w", len(body), ok, err)
-		}
-		got <- err
-	}))
-	u := newUpload(t, s)
-	for _, broken := range []struct {
-		name   string
-		fields []string
-		end    func(id uint32)
-		want   func(err error) bool
-	}{
-		{"late", []string{"x-late", "1"}, func(uint32) {}, func(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }},
-		{"reset", nil, func(id uint32) { u.must(u.fr.WriteRSTStream(id, http2.ErrCodeCancel)) }, func(err error) bool { return err != nil }},
-		{"short", nil, func(id uint32) { u.must(u.fr.WriteData(id, true, nil)) }, func(err error) bool { return err != nil }},
-		{"long", nil, func(id uint32) { u.must(u.fr.WriteData(id, true, make([]byte, 100))) }, func(err error) bool { return err != nil }},
-	} {
-		id := u.post(100, broken.fields...)
-		u.send(id, 50, 0)
-		broken.end(id)
-		if err := <-got; !broken.want(err) {
-			t.Errorf("%s: %v", broken.name, err)
-		}
-	}
-	u.wantServed()
 }
