@@ -11,9 +11,9 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// TestCallsShareNothing sends requests that have nothing in common at the same time: bodies, queries,
-// paths, users and refusals of one must not appear in the answer to another, which gets the memory
-// of the first.
+// TestCallsShareNothing sends requests that have nothing in common at the same time: bodies,
+// queries, paths, users and refusals of one must not appear in the answer to another, which gets
+// the memory of the first.
 func TestCallsShareNothing(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

@@ -6,8 +6,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestWritten: the answer to a write is the object of its entry, whatever the state has by then: the
-// same, a later one, none, or one from before.
+// TestWritten: the answer to a write is the object of its entry, whatever the state has by then:
+// the same, a later one, none, or one from before.
 func TestWritten(t *testing.T) {
 	t.Parallel()
 	tree := state.NewTree()

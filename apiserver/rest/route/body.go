@@ -113,8 +113,8 @@ func (c *Call) readBody(length int64) ([]byte, error) {
 	return c.readUnknown(body)
 }
 
-// readKnown reads a body of so many bytes: in the memory in which it has arrived, if it is small and
-// there already, or else into a buffer that grows with what has arrived.
+// readKnown reads a body of so many bytes: in the memory in which it has arrived, if it is small
+// and there already, or else into a buffer that grows with what has arrived.
 func (c *Call) readKnown(length int) ([]byte, error) {
 	if b, ok := c.R.Body.(arrived); ok {
 		if whole, ok := b.TakeWhole(); ok {

@@ -49,8 +49,8 @@ type takenBody struct {
 
 func (b takenBody) TakeWhole() ([]byte, bool) { return b.whole, true }
 
-// TestTakenBodiesAreCharged: a body that is taken over as it has arrived is charged to its user until
-// the call ends, and refused if there is no room for it.
+// TestTakenBodiesAreCharged: a body that is taken over as it has arrived is charged to its user
+// until the call ends, and refused if there is no room for it.
 func TestTakenBodiesAreCharged(t *testing.T) {
 	t.Parallel()
 	bodies := budget.New(budget.Config{Total: 150})

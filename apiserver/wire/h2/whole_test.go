@@ -45,8 +45,9 @@ func (u *upload) processed() {
 	}
 }
 
-// TestWholeBodiesAreTheirOwn: handlers keep bodies that arrived in parts, those of one stream between
-// those of others, and each has its own when all have ended. The windows regain what was taken.
+// TestWholeBodiesAreTheirOwn: handlers keep bodies that arrived in parts, those of one stream
+// between those of others, and each has its own when all have ended. The windows regain what was
+// taken.
 func TestWholeBodiesAreTheirOwn(t *testing.T) {
 	t.Parallel()
 	const together = 8
@@ -110,8 +111,8 @@ func TestWholeBodiesAreTheirOwn(t *testing.T) {
 	}
 }
 
-// TestNotWhole: nothing is taken of a body that is too large, of unknown length, incomplete, or read
-// in part, and Read then returns all of it.
+// TestNotWhole: nothing is taken of a body that is too large, of unknown length, incomplete, or
+// read in part, and Read then returns all of it.
 func TestNotWhole(t *testing.T) {
 	t.Parallel()
 	proceed := make(chan struct{})
@@ -131,20 +132,15 @@ func TestNotWhole(t *testing.T) {
 	for _, of := range []struct {
 		name          string
 		length, later int // bytes of the body, and of those that arrive after the look at it
-		fields        []string
+		open          func(length int) uint32
 	}{
-		{"larger than a frame", maxFrameBytes + 1, 0, nil},
-		{"read in part", 100, 0, []string{"x-begin", "1"}},
-		{"incomplete", maxFrameBytes, 1, nil},
-		{"not there", 100, 100, nil},
-		{"of unknown length", 100, 0, []string{}},
+		{"larger than a frame", maxFrameBytes + 1, 0, func(n int) uint32 { return u.post(n) }},
+		{"read in part", 100, 0, func(n int) uint32 { return u.post(n, "x-begin", "1") }},
+		{"incomplete", maxFrameBytes, 1, func(n int) uint32 { return u.post(n) }},
+		{"not there", 100, 100, func(n int) uint32 { return u.post(n) }},
+		{"of unknown length", 100, 0, func(int) uint32 { return u.open() }},
 	} {
-		var id uint32
-		if of.fields != nil && len(of.fields) == 0 {
-			id = u.open()
-		} else {
-			id = u.post(of.length, of.fields...)
-		}
+		id := of.open(of.length)
 		for left := of.length - of.later; left > 0; left -= min(left, maxFrameBytes) {
 			u.send(id, min(left, maxFrameBytes), 0)
 		}

@@ -3,7 +3,6 @@ package h2
 import (
 	"io"
 	"net/http"
-	"strconv"
 	"testing"
 	"time"
 
@@ -200,10 +199,7 @@ func TestBodiesOfWrongLengthAreCredited(t *testing.T) {
 			s := start(t, basicHandler())
 			u := newUpload(t, s)
 			for sent := 0; sent < 2*defaultConnWindow; sent += maxFrameBytes {
-				id := u.newID()
-				u.streams[id] = defaultStreamWindow
-				u.headers(id, false, ":method", "POST", ":scheme", "https", ":authority", "example.com", ":path", "/",
-					"content-length", strconv.Itoa(contentLength))
+				id := u.post(contentLength)
 				u.reserve(id, maxFrameBytes)
 				u.must(u.fr.WriteData(id, true, make([]byte, maxFrameBytes)))
 				u.untilTrue(func() bool { return u.ended[id] }, "the reset of a stream with a wrong content-length, after %d bytes", sent)
