@@ -345,12 +345,12 @@ func (h *handler) InternalError(c *route.Call, err error) {
 
 // finish counts and logs a request and releases its memory, also after a panic for a reason.
 func (h *handler) finish(x *exchange, reason any) {
+	defer x.held.Release()
+	defer x.call.Release()
 	abort := false
 	if reason != nil {
 		abort = h.recovered(x, reason)
 	}
-	x.call.Release()
-	x.held.Release()
 	took := time.Since(x.call.Now)
 	x.series.Observe(x.code, took)
 	h.metrics.sent.Add(float64(x.bytes))
@@ -359,7 +359,6 @@ func (h *handler) finish(x *exchange, reason any) {
 	}
 	h.logRequest(x, took)
 	h.endAudit(x)
-	x.call.Release() // what the audit log has asked the call for
 	if abort {
 		// net/http resets the stream, so that the client does not mistake a part for the whole.
 		panic(http.ErrAbortHandler)

@@ -89,15 +89,22 @@ func configMap(name string) string {
 // itemNames returns the names of a list's items.
 func itemNames(t *testing.T, body string) []string {
 	t.Helper()
+	names, err := namesInList(body)
+	if err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return names
+}
+
+// namesInList is itemNames for goroutines of their own.
+func namesInList(body string) ([]string, error) {
 	var list struct {
 		Items []struct{ Metadata struct{ Name string } }
 	}
-	if err := json.Unmarshal([]byte(body), &list); err != nil {
-		t.Fatalf("%v: %s", err, body)
-	}
+	err := json.Unmarshal([]byte(body), &list)
 	names := make([]string, len(list.Items))
 	for i := range list.Items {
 		names[i] = list.Items[i].Metadata.Name
 	}
-	return names
+	return names, err
 }

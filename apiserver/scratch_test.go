@@ -1,8 +1,10 @@
 package apiserver_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -17,16 +19,56 @@ import (
 func TestCallsShareNothing(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)
-	collection := namespace(t, s, "shared")
-	const clients, rounds = 8, 120
+	t.Run("HTTP2", func(t *testing.T) { callAlone(t, s, func() *http.Client { return s.Client }) })
+	t.Run("HTTP1", func(t *testing.T) { callAlone(t, s, s.NewHTTP1Client) })
+	t.Run("audited", func(t *testing.T) {
+		s, out := audited(t, "rules: [{level: RequestResponse}]\n")
+		callAlone(t, s, func() *http.Client { return s.Client })
+		s.Stop() // which writes all events
+		created := 0
+		for _, v := range out.find(t, "/namespaces/shared") {
+			created += v.check(t)
+		}
+		if created < 50 {
+			t.Errorf("events of %d creates", created)
+		}
+	})
+}
+
+// check looks for what another caller sent in an event, and returns 1 if it is of a create with its
+// objects.
+func (e *event) check(t *testing.T) int {
+	if e.Verb != "create" || e.Stage != "ResponseComplete" || e.RequestObject == nil {
+		return 0
+	}
+	var sent struct{ Metadata struct{ Name string } }
+	if err := json.Unmarshal(e.RequestObject, &sent); err != nil {
+		t.Fatalf("%v: %s", err, e.RequestObject)
+	}
+	own := strings.TrimPrefix(sent.Metadata.Name, "UPPER ")
+	for _, object := range []string{string(e.RequestObject), string(e.ResponseObject), e.ResponseStatus.Message} {
+		if rest := strings.ReplaceAll(object, own, ""); own == "" || strings.Contains(rest, "o-") {
+			t.Errorf("the event of %s is of another request, too: %s", own, object)
+		}
+	}
+	if e.ResponseStatus.Code == http.StatusCreated || e.ResponseStatus.Code == http.StatusOK {
+		return 1
+	}
+	return 0
+}
+
+// callAlone runs callers side by side.
+func callAlone(t *testing.T, s *testserver.Server, newClient func() *http.Client) {
+	collection := namespace(t, s, "shared"+strings.ToLower(t.Name()[strings.LastIndex(t.Name(), "/")+1:]))
+	const callers, rounds = 8, 120
 	var all sync.WaitGroup
-	for client := range clients {
+	for caller := range callers {
 		all.Go(func() {
-			c := &loneCaller{s: s, collection: collection, client: client, rng: rand.New(rand.NewPCG(uint64(client), 1))}
+			c := &loneCaller{s: s, client: newClient(), collection: collection, caller: caller, rng: rand.New(rand.NewPCG(uint64(caller), 1))}
 			for n := range rounds {
 				c.n = n
 				if wrong := c.call(); wrong != "" {
-					t.Errorf("client %d, request %d: %s", client, n, wrong)
+					t.Errorf("caller %d, request %d: %s", caller, n, wrong)
 					return
 				}
 			}
@@ -38,19 +80,20 @@ func TestCallsShareNothing(t *testing.T) {
 // loneCaller sends requests of its own, and knows their answers.
 type loneCaller struct {
 	s          *testserver.Server
+	client     *http.Client
 	collection string
-	client, n  int
+	caller, n  int
 	rng        *rand.Rand
 	created    []string
 }
 
 func (c *loneCaller) call() (wrong string) {
-	own := fmt.Sprintf("o-%d-%d", c.client, c.n)
+	own := fmt.Sprintf("o-%d-%d", c.caller, c.n)
 	switch c.rng.IntN(7) {
 	case 0:
 		value := strings.Repeat(own+" ", 1+c.rng.IntN(3000))
-		body := fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"of":"c%d"}},"data":{"v":%q}}`, own, c.client, value)
-		a := c.s.Do("POST", c.collection, body)
+		body := fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"of":"c%d"}},"data":{"v":%q}}`, own, c.caller, value)
+		a := c.do("POST", c.collection, body)
 		if a.Code/100 != 2 || !strings.Contains(a.Body, fmt.Sprintf("%q", value)) || !strings.Contains(a.Body, fmt.Sprintf("%q", own)) {
 			return fmt.Sprintf("create: %d %.300s", a.Code, a.Body)
 		}
@@ -63,12 +106,12 @@ func (c *loneCaller) call() (wrong string) {
 	case 2:
 		return c.expect("GET", c.collection+"/none-"+own, "", 404, fmt.Sprintf(`configmaps "none-%s" not found`, own))
 	case 3:
-		a := c.s.Do("GET", fmt.Sprintf("%s?labelSelector=of%%3Dc%d", c.collection, c.client), "")
-		names := namesOf(a.Body)
+		a := c.do("GET", fmt.Sprintf("%s?labelSelector=of%%3Dc%d", c.collection, c.caller), "")
+		names, err := namesInList(a.Body)
 		slices.Sort(names)
 		want := slices.Sorted(slices.Values(c.created))
-		if a.Code != 200 || !slices.Equal(names, want) {
-			return fmt.Sprintf("list: %d, %v, want %v", a.Code, names, want)
+		if a.Code != 200 || err != nil || !slices.Equal(names, want) {
+			return fmt.Sprintf("list: %d, %v, %v, want %v", a.Code, names, err, want)
 		}
 		return ""
 	case 4:
@@ -80,25 +123,25 @@ func (c *loneCaller) call() (wrong string) {
 	}
 }
 
+// do sends a request; the answer to one that fails is the error.
+func (c *loneCaller) do(method, path, body string, header ...string) testserver.Answer {
+	a, err := c.s.Try(c.client, method, path, body, header...)
+	if err != nil {
+		a.Body = err.Error()
+	}
+	return a
+}
+
 // expect sends a request whose answer has a code and a text, and names none of another caller.
 func (c *loneCaller) expect(method, path, body string, code int, text string, header ...string) (wrong string) {
-	a := c.s.Do(method, path, body, header...)
+	a := c.do(method, path, body, header...)
 	message := strings.ReplaceAll(a.Body, `\"`, `"`)
 	if a.Code != code || !strings.Contains(message, text) {
 		return fmt.Sprintf("%s %s: %d %s, want %d and %s", method, path, a.Code, a.Body, code, text)
 	}
-	own := fmt.Sprintf("o-%d-%d", c.client, c.n)
+	own := fmt.Sprintf("o-%d-%d", c.caller, c.n)
 	if rest := strings.ReplaceAll(message, own, ""); strings.Contains(rest, "o-") {
 		return fmt.Sprintf("%s %s: the answer is of another request, too: %s", method, path, a.Body)
 	}
 	return ""
-}
-
-// namesOf returns the names of the items of a list.
-func namesOf(list string) (names []string) {
-	for _, part := range strings.Split(list, `{"name":"`)[1:] {
-		name, _, _ := strings.Cut(part, `"`)
-		names = append(names, name)
-	}
-	return names
 }
