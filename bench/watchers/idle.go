@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"quorate/bench/measure"
@@ -68,6 +69,12 @@ func (o *options) startNode(ctx context.Context, dir, name string) (*node, error
 	return n, nil
 }
 
+// turn is what one node takes in a round.
+type turn struct {
+	n       *node
+	results *[]measure.Result
+}
+
 // idleOf adds the row of one kind.
 func (o *options) idleOf(ctx context.Context, dir string, k kind, t *measure.Table) (err error) {
 	without, err := o.startNode(ctx, dir, k.name+"-without")
@@ -107,17 +114,16 @@ func (o *options) idleOf(ctx context.Context, dir string, k kind, t *measure.Tab
 		return err
 	}
 	var costs, costsWithout []measure.Result
+	turns := []turn{{without, &costsWithout}, {with, &costs}}
 	for range o.rounds {
-		for _, turn := range []struct {
-			n       *node
-			results *[]measure.Result
-		}{{without, &costsWithout}, {with, &costs}} {
-			r, err := turn.n.creates(ctx, k, o.creates)
+		for _, t := range turns {
+			r, err := t.n.creates(ctx, k, o.creates)
 			if err != nil {
 				return err
 			}
-			*turn.results = append(*turn.results, r)
+			*t.results = append(*t.results, r)
 		}
+		slices.Reverse(turns) // whoever is second costs more
 	}
 	if n := w.ended.Load(); n > 0 || len(w.arrived) > 0 {
 		return fmt.Errorf("%d watches ended, and %d received what does not concern them", n, len(w.arrived))
