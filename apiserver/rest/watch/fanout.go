@@ -65,19 +65,20 @@ type fanout struct {
 
 // subscriber is the membership of one stream in a fan-out, which is nil for none. While the
 // subscriber is in fanout.parked, its stream has no goroutine, and the dispatcher uses the stream,
-// cursor and response under fanout.mu; otherwise only the goroutine of the stream does.
+// its cursor and response under fanout.mu; otherwise only the goroutine of the stream does.
 type subscriber struct {
-	fanout   *fanout
-	stream   *Stream
-	changes  *history.Cursor
-	interest history.Interest // in a superset of the changes that the stream sends
-	index    int              // in fanout.parked; -1 when not in it
-	timer    *time.Timer      // ends the parking; nil before the first with a deadline
+	fanout *fanout
+	stream *Stream
+	index  int         // in fanout.parked; -1 when not in it
+	timer  *time.Timer // ends the parking; nil before the first with a deadline
 
 	// What the stream has to do when it goes on, set before it is resumed.
 	unsent    []*history.Event // to send first
 	appointed bool             // be the dispatcher
 }
+
+// changes is the stream's position among the changes.
+func (s *subscriber) changes() *history.Cursor { return &s.stream.following.changes }
 
 // errParked means that the stream has been parked, so that its goroutine must end without another
 // look at it.
@@ -87,7 +88,7 @@ var errParked = errors.New("the stream is parked")
 // not return changes that a dispatcher has enqueued. If the error is errParked, the goroutine must
 // end.
 func (st *Stream) next(ctx context.Context) ([]*history.Event, error) {
-	s, changes := &st.following.subscriber, st.following.changes
+	s, changes := &st.following.subscriber, &st.following.changes
 	if s.fanout == nil {
 		return changes.Next(ctx)
 	}
@@ -122,7 +123,7 @@ func (s *subscriber) park(ctx context.Context) ([]*history.Event, error) {
 	defer f.mu.Unlock()
 	// The lock is what makes these checks see all that came before the dispatcher and interrupt
 	// could see that the stream is parked.
-	events, reached := s.changes.Poll()
+	events, reached := s.changes().Poll()
 	exists := s.stream.following.exists
 	switch {
 	case len(events) > 0 || !reached:
@@ -210,7 +211,7 @@ func (f *fanout) deliver(dispatcher *subscriber) bool {
 		}
 		f.byInterest.Concerned(events, func(_ *history.Event, s *subscriber) { f.deliverOrResume(s) })
 	}
-	dispatcher.changes.Skip(f.served)
+	dispatcher.changes().Skip(f.served)
 	ok := f.deliverTo(dispatcher)
 	f.served = f.changes.Position()
 	f.batches = batches{} // they would keep the events in memory
@@ -232,7 +233,7 @@ func (f *fanout) deliverToAll() {
 
 // deliverOrResume enqueues the new changes of a parked stream, or resumes it.
 func (f *fanout) deliverOrResume(s *subscriber) {
-	s.changes.Skip(f.served)
+	s.changes().Skip(f.served)
 	if !f.deliverTo(s) {
 		f.resume(s)
 	}
@@ -242,7 +243,7 @@ func (f *fanout) deliverOrResume(s *subscriber) {
 // has to go on: with unsent, or by reading changes that memory no longer holds. mu is held.
 func (f *fanout) deliverTo(s *subscriber) bool {
 	for {
-		events, reached := s.changes.Poll()
+		events, reached := s.changes().Poll()
 		if len(events) == 0 {
 			return reached
 		}
@@ -258,7 +259,7 @@ func (f *fanout) deliverTo(s *subscriber) bool {
 // is held, and no pass is going on.
 func (f *fanout) skipOthers(s *subscriber) {
 	f.served = max(f.served, f.listener.Quiet())
-	s.changes.Skip(f.served)
+	s.changes().Skip(f.served)
 }
 
 // appoint resumes a parked stream as the dispatcher, if there is one.
@@ -278,7 +279,7 @@ func (f *fanout) appoint() {
 func (f *fanout) add(s *subscriber) {
 	s.index = len(f.parked)
 	f.parked = append(f.parked, s)
-	f.byInterest.Add(s.interest, s)
+	f.byInterest.Add(interestOf(s.stream), s)
 	s.stream.streams.metrics.idle.Inc()
 }
 
@@ -291,7 +292,7 @@ func (f *fanout) resume(s *subscriber) {
 	f.parked[last] = nil
 	f.parked = f.parked[:last]
 	s.index = -1
-	f.byInterest.Remove(s.interest, s)
+	f.byInterest.Remove(interestOf(s.stream), s)
 	if s.timer != nil {
 		s.timer.Stop()
 	}
@@ -313,7 +314,8 @@ type fanoutKey struct {
 
 // join sets s to the membership of a stream in its fan-out, which lasts until leave. The response
 // must be an enqueuer.
-func (all *fanouts) join(s *subscriber, st *Stream, changes *history.Cursor) {
+func (all *fanouts) join(s *subscriber, st *Stream) {
+	changes := &st.following.changes
 	key := fanoutKey{st.enqueuer.Connection(), changes.Resource()}
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -324,8 +326,8 @@ func (all *fanouts) join(s *subscriber, st *Stream, changes *history.Cursor) {
 		all.open[key] = f
 	}
 	f.members++
-	*s = subscriber{fanout: f, stream: st, changes: changes, interest: interestOf(st, changes), index: -1}
-	f.listener.Add(s.interest)
+	*s = subscriber{fanout: f, stream: st, index: -1}
+	f.listener.Add(interestOf(st))
 }
 
 // leave ends a membership. The stream is not parked.
@@ -334,7 +336,7 @@ func (all *fanouts) leave(s *subscriber) {
 	if s.appointed { // and has ended instead
 		f.appoint()
 	}
-	f.listener.Remove(s.interest)
+	f.listener.Remove(interestOf(s.stream))
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if f.members--; f.members == 0 {

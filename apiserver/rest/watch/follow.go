@@ -11,7 +11,7 @@ import (
 
 // following is what a stream has once its initial objects have been sent.
 type following struct {
-	changes    *history.Cursor
+	changes    history.Cursor
 	exists     context.Context // ends with the context of the stream and with the collection
 	release    func()          // releases exists
 	subscriber subscriber      // of no fan-out if the response is no enqueuer
@@ -22,10 +22,10 @@ type following struct {
 // beginFollowing makes the stream ready for Follow.
 func (st *Stream) beginFollowing(changes *history.Cursor) {
 	f := &st.following
-	f.changes, f.bookmarkAt = changes, time.Now().Add(bookmarkEvery)
-	f.exists, f.release = st.opts.End.bound(&st.ctx)
+	f.changes, f.bookmarkAt = *changes, time.Now().Add(bookmarkEvery)
+	f.exists, f.release = st.opts.end.bound(&st.ctx)
 	if st.enqueuer != nil {
-		st.streams.fanouts.join(&f.subscriber, st, changes)
+		st.streams.fanouts.join(&f.subscriber, st)
 		f.ending.Begin(f.exists, &f.subscriber)
 	}
 }
@@ -79,8 +79,8 @@ func (st *Stream) sendChanges() error {
 	if err = endError(exists, err); err != nil {
 		return err
 	}
-	if end := st.opts.End; end != nil && end.Reached() {
-		return endError(&st.ctx, st.sendUntil(&st.ctx, end, st.following.changes))
+	if end := st.opts.end; end != nil && end.Reached() {
+		return endError(&st.ctx, st.sendUntil(&st.ctx, end, &st.following.changes))
 	}
 	return st.sendLastBookmark()
 }
@@ -107,7 +107,7 @@ func (st *Stream) sendEvents(events []*history.Event) error {
 // waits: the changes that history has, or else a bookmark (D25). A client-go cache lists all
 // objects again after a stream that ends within a second without an event.
 func (st *Stream) sendFirst(ctx context.Context) error {
-	for st.opts.Bookmarks && st.sent == 0 {
+	for st.opts.bookmarks && st.sent == 0 {
 		events, err := st.following.changes.Ready(ctx)
 		if err != nil {
 			return err
@@ -125,7 +125,7 @@ func (st *Stream) sendFirst(ctx context.Context) error {
 // sendToBookmark sends changes until the next bookmark is due, and the bookmark (D25).
 func (st *Stream) sendToBookmark(ctx context.Context) error {
 	wait := ctx
-	if st.opts.Bookmarks {
+	if st.opts.bookmarks {
 		var cancel context.CancelFunc
 		wait, cancel = context.WithDeadline(ctx, st.following.bookmarkAt)
 		defer cancel()
@@ -153,7 +153,7 @@ func (st *Stream) sendToBookmark(ctx context.Context) error {
 // client has disconnected (D25). So even a very short stream has sent an event: a client-go cache
 // lists all objects again after a stream that ends within a second without one.
 func (st *Stream) sendLastBookmark() error {
-	if !st.opts.Bookmarks || errors.Is(st.ctx.Cause(), context.Canceled) {
+	if !st.opts.bookmarks || errors.Is(st.ctx.Cause(), context.Canceled) {
 		return nil
 	}
 	st.bookmark(st.following.changes.Position(), "")

@@ -49,7 +49,7 @@ func (st *Stream) bookmark(position uint64, fields string) {
 	case fields == "":
 		b = append(b, `},"rows":[]`...)
 	default:
-		b = append(append(b, '}'), st.opts.MarkRow...)
+		b = append(append(b, '}'), st.opts.markRow...)
 		b = strconv.AppendUint(b, position, 10)
 		b = append(append(append(b, '"'), fields...), `}}}]`...)
 	}
@@ -96,7 +96,7 @@ func (st *Stream) sendStatus(s *status.Status) {
 		st.write(jsonFrame(st.buffers.head, failure, "", s.JSON()), nil)
 		return
 	}
-	encoded, err := st.opts.Statuses.Encode(s, st.opts.Form)
+	encoded, err := st.opts.statuses.Encode(s, st.opts.Form)
 	st.write(st.opts.frameEncoded(st.buffers.head, failure, encoded, false), err)
 }
 

@@ -36,10 +36,10 @@ func testStream(t *testing.T, form negotiate.Form) (*Stream, *httptest.ResponseR
 	}
 	w := httptest.NewRecorder()
 	st := &Stream{
-		streams: New(atMost(1), prometheus.NewRegistry()), w: w, flusher: *http.NewResponseController(w),
-		opts: Options{
-			Projection: Projection{Kind: catalog.Kind("/api/v1", "configmaps"), Form: form}, Statuses: statuses, Timeout: time.Hour,
-			Faults: faults(func(err error) { t.Errorf("internal error: %v", err) }),
+		streams: New(atMost(1), prometheus.NewRegistry()), w: w,
+		opts: settings{
+			Projection: Projection{Kind: catalog.Kind("/api/v1", "configmaps"), Form: form}, statuses: statuses,
+			faults: faults(func(err error) { t.Errorf("internal error: %v", err) }),
 		},
 	}
 	if form.Binary() {
@@ -127,7 +127,7 @@ func TestUnencodableObjectEndsStream(t *testing.T) {
 	t.Parallel()
 	st, w := testStream(t, negotiate.Protobuf)
 	reported := 0
-	st.opts.Faults = faults(func(error) { reported++ })
+	st.opts.faults = faults(func(error) { reported++ })
 	bad := change("7")
 	bad.Object.Value = []byte(`{"kind":"ConfigMap","data":7}`)
 	st.event(bad)

@@ -5,10 +5,10 @@ import (
 	"quorate/raftstore/history"
 )
 
-// interestOf returns the interest of a stream: a condition that holds for each change that the
-// stream sends, and for as few others as possible.
-func interestOf(st *Stream, changes *history.Cursor) history.Interest {
-	namespace := changes.Namespace()
+// interestOf returns the interest of a stream that follows changes: a condition that holds for each
+// change that the stream sends, and for as few others as possible.
+func interestOf(st *Stream) history.Interest {
+	namespace := st.following.changes.Namespace()
 	if namespace == "" {
 		namespace, _ = st.opts.Selector.Namespace()
 	}

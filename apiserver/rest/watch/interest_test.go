@@ -38,8 +38,9 @@ func TestInterestIsInTheNamespace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st := &Stream{opts: Options{Projection: Projection{Selector: sel}}}
-		if got := interestOf(st, hub.Watch(tc.prefix, 0)); got != tc.want {
+		st := &Stream{opts: settings{Projection: Projection{Selector: sel}}}
+		st.following.changes = *hub.Watch(tc.prefix, 0)
+		if got := interestOf(st); got != tc.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, tc.want)
 		}
 	}

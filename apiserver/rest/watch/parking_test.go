@@ -25,8 +25,8 @@ func TestParkedStreamsGoOn(t *testing.T) {
 		"the client is stuck": {happens: func(b *harness, _ func()) {
 			b.streams.mu.Lock()
 			defer b.streams.mu.Unlock()
-			for st := range b.streams.open {
-				if st.opts.Bookmarks {
+			for _, st := range b.streams.open {
+				if st.opts.bookmarks {
 					st.ctx.Cancel(errStuck)
 				}
 			}
@@ -68,8 +68,8 @@ func TestUnsentChangesPrecedeTheLastBookmark(t *testing.T) {
 		p.onEnqueue = func() { // by the dispatcher, before the stream is resumed
 			b.streams.mu.Lock()
 			defer b.streams.mu.Unlock()
-			for st := range b.streams.open {
-				if st.opts.Bookmarks {
+			for _, st := range b.streams.open {
+				if st.opts.bookmarks {
 					st.ctx.Cancel(errDrained)
 				}
 			}
@@ -127,7 +127,8 @@ func TestParkingMeetsTheEnd(t *testing.T) {
 			st := &Stream{streams: b.streams, enqueuer: p}
 			st.following.exists = tt.exists
 			s := &st.following.subscriber
-			b.streams.fanouts.join(s, st, b.hub.Watch(all(), 0))
+			st.following.changes = *b.hub.Watch(all(), 0)
+			b.streams.fanouts.join(s, st)
 			s.interrupt()
 			if _, err := s.park(tt.ctx); !errors.Is(err, context.Canceled) || s.index >= 0 {
 				t.Errorf("%v, at %d", err, s.index)

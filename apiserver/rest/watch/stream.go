@@ -67,6 +67,21 @@ type Options struct {
 // Faults records internal errors of a stream.
 type Faults interface{ InternalError(err error) }
 
+// settings are the Options that a stream needs after its initial objects.
+type settings struct {
+	Projection
+	markRow   string
+	statuses  *negotiate.Statuses
+	bookmarks bool
+	end       *End
+	ended     func()
+	faults    Faults
+}
+
+func (o *Options) settings() settings {
+	return settings{o.Projection, o.MarkRow, o.Statuses, o.Bookmarks, o.End, o.Ended, o.Faults}
+}
+
 // validFor returns the shorter one of the timeout and the time for which the credential is valid.
 func (o *Options) validFor() time.Duration {
 	if o.Credential.Expires.IsZero() {
@@ -75,22 +90,23 @@ func (o *Options) validFor() time.Duration {
 	return min(o.Timeout, time.Until(o.Credential.Expires))
 }
 
-// Stream is one open watch.
+// Stream is one open watch. It fits into 768 bytes, a size class of the allocator: nodes may have
+// 100,000, and each collection of garbage looks at all of them.
 type Stream struct {
 	streams    *Streams
 	held       budget.Holding // of the bounds on streams
 	w          http.ResponseWriter
-	flusher    http.ResponseController
 	enqueuer   enqueuer // nil if w is none
-	opts       Options
+	opts       settings
 	ctx        cancel.Context // ends when the stream has to
 	left       cancel.Wait    // for the end of the request
-	expiry     *time.Timer
-	withdrawal cancel.Wait  // for the withdrawal of the credential
-	writing    atomic.Int64 // tick of the current write or the last enqueue; 0 after a write
-	sent       int          // events
-	enqueued   int64        // bytes
-	err        error        // of the writer; nothing is written after it
+	withdrawal cancel.Wait    // for the withdrawal of the credential
+	expires    time.Duration  // after streams.began; guarded by streams.mu
+	place      int            // in streams.open; guarded by streams.mu
+	writing    atomic.Int64   // tick of the current write or the last enqueue; 0 after a write
+	sent       int            // events
+	enqueued   int64          // bytes
+	err        error          // of the writer; nothing is written after it
 	following  following
 
 	buffers buffers
@@ -116,9 +132,9 @@ func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options
 	if opts.Encoder == nil && opts.Form.Binary() {
 		opts.Encoder = protobufEncoder{opts.Kind}
 	}
-	st := &Stream{streams: s, w: w, flusher: *http.NewResponseController(w), enqueuer: enqueuerOf(w), opts: opts}
+	st := &Stream{streams: s, w: w, enqueuer: enqueuerOf(w), opts: opts.settings()}
 	st.ctx.Init(ctx)
-	if err := s.add(st); err != nil {
+	if err := s.add(st, &opts); err != nil {
 		return nil, err
 	}
 	st.left.Begin(ctx, (*leaver)(st))
@@ -128,14 +144,13 @@ func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options
 			st.end()
 		}
 	}()
-	st.expiry = time.AfterFunc(opts.validFor(), func() { st.ctx.Cancel(context.DeadlineExceeded) })
 	if w := opts.Credential.Withdrawn; w != nil {
 		st.withdrawal.Begin(w, (*withdrawer)(st))
 	}
 	if err := opts.Header(); err != nil {
 		return nil, nil //nolint:nilerr // the client is gone, so no error can reach it
 	}
-	changes, err := st.begin(&st.ctx)
+	changes, err := st.begin(&st.ctx, &opts)
 	if changes == nil {
 		if ctx.Err() == nil { // which may be why there is an error, before st.ctx has ended, too
 			st.failUnlessBroken(err)
@@ -149,18 +164,17 @@ func (s *Streams) Begin(ctx context.Context, w http.ResponseWriter, opts Options
 
 // begin sends the initial objects. It returns the changes that follow; nil if the stream is to end,
 // with an error to send as the last event unless it is to end cleanly.
-func (st *Stream) begin(ctx *cancel.Context) (*history.Cursor, error) {
-	start, err := st.opts.Start(ctx)
+func (st *Stream) begin(ctx *cancel.Context, opts *Options) (*history.Cursor, error) {
+	start, err := opts.Start(ctx)
 	if err != nil {
 		return nil, startError(ctx, err)
 	}
 	if err := st.sendInitial(ctx, start); err != nil {
 		return nil, initialError(ctx, err)
 	}
-	if st.opts.Started != nil {
-		st.opts.Started()
+	if opts.Started != nil {
+		opts.Started()
 	}
-	st.opts.Header, st.opts.Start, st.opts.Started = nil, nil, nil // with what they refer to
 	return start.Changes, nil
 }
 
@@ -180,11 +194,10 @@ func (st *Stream) end() {
 	}
 	st.withdrawal.Stop()
 	st.streams.remove(st)
-	st.expiry.Stop()
 	st.left.Stop()
 	st.ctx.Cancel(nil)
-	if st.opts.Ended != nil {
-		st.opts.Ended()
+	if st.opts.ended != nil {
+		st.opts.ended()
 	}
 }
 
@@ -257,7 +270,7 @@ func (st *Stream) event(e *history.Event) {
 func (st *Stream) fail(err error) {
 	failed, mapped := status.From(err, status.Subject{})
 	if !mapped {
-		st.opts.Faults.InternalError(err)
+		st.opts.faults.InternalError(err)
 	}
 	st.failed = nil
 	st.sendStatus(&status.ForWatch(failed).Status)
@@ -270,7 +283,7 @@ func (st *Stream) flush() error {
 		return st.err
 	}
 	st.writing.Store(st.streams.ticks.Load())
-	st.err = st.flusher.Flush()
+	st.err = http.NewResponseController(st.w).Flush()
 	st.writing.Store(0)
 	return st.broken()
 }

@@ -44,8 +44,11 @@ type Streams struct {
 	cache   encodingCache
 	fanouts fanouts
 
+	began time.Time
+
 	mu       sync.Mutex
-	open     map[*Stream]struct{}
+	open     byExpiry
+	expiry   *time.Timer // runs expire when the first of open expires, or earlier; nil before the first stream
 	draining bool
 	ended    chan struct{} // closed when draining and no stream is open
 }
@@ -59,7 +62,7 @@ type Sender struct {
 // New returns Streams with their metrics registered. Streams calls admit for each stream; an error
 // refuses the stream, and the holding is released when it ends.
 func New(admit func(Sender) (budget.Holding, error), reg prometheus.Registerer) *Streams {
-	s := &Streams{admit: admit, open: make(map[*Stream]struct{}), ended: make(chan struct{})}
+	s := &Streams{admit: admit, began: time.Now(), ended: make(chan struct{})}
 	s.ticks.Store(1) // 0 means that a stream is not writing
 	s.fanouts.open = make(map[fanoutKey]*fanout)
 	s.metrics = newMetrics(reg, s)
@@ -87,7 +90,7 @@ func (s *Streams) Run(ctx context.Context) error {
 func (s *Streams) cutStuck(now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for stream := range s.open {
+	for _, stream := range s.open {
 		since := stream.writing.Load()
 		if since == 0 || now-since < stuckTicks {
 			continue
@@ -112,7 +115,7 @@ func (s *Streams) Drain(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.draining {
 		s.draining = true
-		for stream := range s.open {
+		for _, stream := range s.open {
 			stream.ctx.Cancel(errDrained)
 		}
 		if len(s.open) == 0 {
@@ -137,8 +140,8 @@ func (s *Streams) Open() int {
 
 // add registers a stream. It returns the Status to refuse the request with if the server is
 // draining or a bound is reached.
-func (s *Streams) add(stream *Stream) error {
-	held, err := s.admit(stream.opts.Sender)
+func (s *Streams) add(stream *Stream, opts *Options) error {
+	held, err := s.admit(opts.Sender)
 	if err != nil {
 		s.metrics.refused.Inc()
 		return err
@@ -150,7 +153,7 @@ func (s *Streams) add(stream *Stream) error {
 		return errDrained
 	}
 	stream.held = held
-	s.open[stream] = struct{}{}
+	s.insert(stream, opts.validFor())
 	return nil
 }
 
@@ -159,7 +162,7 @@ func (s *Streams) remove(stream *Stream) {
 	stream.held.Release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.open, stream)
+	s.extract(stream)
 	if s.draining && len(s.open) == 0 {
 		close(s.ended)
 	}

@@ -89,7 +89,7 @@ func TestStuckStreamIsCut(t *testing.T) {
 func writing(s *Streams) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for stream := range s.open {
+	for _, stream := range s.open {
 		if stream.writing.Load() != 0 {
 			return true
 		}
