@@ -9,7 +9,8 @@
 //
 // The first form creates ConfigMaps with a value of -value bytes on one node. At each number of
 // objects it measures the processor time of a create (the last ones before the number) and of a
-// quorum get, the resident memory of the node beside the JSON of the objects, the disk, the time from
+// quorum get, beside the snapshot that these creates may have begun and again when none is being
+// written, the resident memory of the node beside the JSON of the objects, the disk, the time from
 // SIGKILL to ready, and what a snapshot costs: writers that write at a fixed rate, without and with a
 // snapshot being written.
 //

@@ -52,7 +52,7 @@ func (o *options) measureSizes(ctx context.Context, dir string, out *os.File) (e
 		return err
 	}
 	command := fmt.Sprintf("go run ./bench/size -objects %s -value %d", o.objects, o.value)
-	costs := measure.NewTable(fmt.Sprintf("One node with objects of %d bytes", o.value), command, "objects", "create, µs", "quorum get, µs",
+	costs := measure.NewTable(fmt.Sprintf("One node with objects of %d bytes", o.value), command, "objects", "create, µs", "quorum get, µs", "after a snapshot, µs",
 		"memory, MiB", "bytes per object beside its JSON", "after a restart, MiB", "from SIGKILL to ready, s", "disk, MiB")
 	snapshots := measure.NewTable(fmt.Sprintf("A snapshot beside %d writes in a second", o.writes), command, "objects",
 		"snapshot, s", "MiB", "p99 without, ms", "p99 with, ms", "ratio", "extra memory, MiB", "extra memory, %")
@@ -77,9 +77,7 @@ func (g *growing) measureAt(ctx context.Context, size int, costs, snapshots *mea
 	if err := g.readJSON(ctx); err != nil {
 		return err
 	}
-	got, err := measure.Run(ctx, g.node.PIDs(), workers, g.operations, func(ctx context.Context, _ int) (int, error) {
-		return g.client.Do(ctx, http.MethodGet, fmt.Sprintf("%s/object-%d", configMaps, rand.IntN(size)), "")
-	})
+	got, err := g.get(ctx, size)
 	if err != nil {
 		return err
 	}
@@ -99,9 +97,16 @@ func (g *growing) measureAt(ctx context.Context, size int, costs, snapshots *mea
 	if err != nil {
 		return err
 	}
-	costs.Add(size, created.CPU, got.CPU, float64(memory)/mib, float64(memory-g.empty)/float64(size)-float64(g.json),
+	if err := g.snapshot(ctx, snapshots); err != nil {
+		return err
+	}
+	gotLater, err := g.get(ctx, size)
+	if err != nil {
+		return err
+	}
+	costs.Add(size, created.CPU, got.CPU, gotLater.CPU, float64(memory)/mib, float64(memory-g.empty)/float64(size)-float64(g.json),
 		float64(restarted)/mib, ready.Seconds(), float64(disk)/mib)
-	return g.snapshot(ctx, snapshots)
+	return nil
 }
 
 // create creates objects until there are so many.
@@ -110,6 +115,13 @@ func (g *growing) create(ctx context.Context, size int) (measure.Result, error) 
 	g.count = size
 	return measure.Run(ctx, g.node.PIDs(), workers, size-first, func(ctx context.Context, i int) (int, error) {
 		return g.client.Do(ctx, http.MethodPost, configMaps, object(fmt.Sprintf("object-%d", first+i), g.value))
+	})
+}
+
+// get reads objects at random.
+func (g *growing) get(ctx context.Context, size int) (measure.Result, error) {
+	return measure.Run(ctx, g.node.PIDs(), workers, g.operations, func(ctx context.Context, _ int) (int, error) {
+		return g.client.Do(ctx, http.MethodGet, fmt.Sprintf("%s/object-%d", configMaps, rand.IntN(size)), "")
 	})
 }
 
