@@ -56,7 +56,6 @@ func (r *resource) watch(c *route.Call) error {
 	opts.selector = held
 	stream, err := r.streams.Begin(c.R.Context(), c.W, watch.Options{
 		Projection: watch.Projection{Kind: kind, Form: as.form, Encoder: encoder, Table: head, Selector: opts.selector},
-		MarkRow:    markRow,
 		Sender:     watch.Sender{User: c.Sender, Address: c.R.RemoteAddr},
 		Statuses:   c.Statuses,
 		Bookmarks:  opts.bookmarks,
@@ -66,7 +65,9 @@ func (r *resource) watch(c *route.Call) error {
 		Header:     func() error { return c.StreamHeader(as.form) },
 		Start: func(ctx context.Context) (watch.Start, error) {
 			defer c.Forget()
-			return r.watchStart(ctx, c, opts)
+			start, err := r.watchStart(ctx, c, opts)
+			start.MarkRow = markRow
+			return start, err
 		},
 		Started: c.Seat.Leave,
 		Ended:   drop,

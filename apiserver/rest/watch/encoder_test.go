@@ -39,7 +39,7 @@ func TestTableFrames(t *testing.T) {
 	st.event(change("7"))
 	st.send(added, configMap("8"))
 	st.opts.Table.Later = "{"
-	st.bookmark(9, "")
+	st.bookmark(9)
 	st.fail(raftstore.ErrClosed)
 	want := `{"type":"ADDED","object":{"columns":1,"at":"sometime"}}
 {"type":"ADDED","object":{"at":"sometime"}}
@@ -50,7 +50,7 @@ func TestTableFrames(t *testing.T) {
 	}
 	st, w = tableStream(t, clock{})
 	st.opts.Table.First = `{"columns":1,`
-	st.bookmark(9, "")
+	st.bookmark(9)
 	if got, want := w.Body.String(), `{"type":"BOOKMARK","object":{"columns":1,"metadata":{"resourceVersion":"9"},"rows":[]}}`+"\n"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -11,8 +11,14 @@ import (
 // less memory than a timer for each.
 type byExpiry []*Stream
 
-// expired is when a stream expires that has been told to end.
-const expired time.Duration = math.MaxInt64
+const (
+	// expired is when a stream expires that has been told to end.
+	expired time.Duration = math.MaxInt64
+	// maxValid bounds how long a stream is valid, so that no sum overflows.
+	maxValid = 100 * 365 * 24 * time.Hour
+	// maxExpired is how many streams are told to end in one hold of the lock.
+	maxExpired = 1000
+)
 
 // Len implements heap.Interface, as the other methods do.
 func (h byExpiry) Len() int { return len(h) }
@@ -42,7 +48,7 @@ func (h *byExpiry) Pop() any {
 
 // insert adds an open stream that is valid for a time. mu is held.
 func (s *Streams) insert(stream *Stream, validFor time.Duration) {
-	stream.expires = time.Since(s.began) + validFor
+	stream.expires = time.Since(s.began) + min(max(validFor, 0), maxValid)
 	heap.Push(&s.open, stream)
 	if s.open[0] == stream {
 		s.awaitExpiry()
@@ -77,7 +83,11 @@ func (s *Streams) expire() {
 		return
 	}
 	now := time.Since(s.began)
-	for first := s.open[0]; first.expires <= now; first = s.open[0] {
+	for range maxExpired {
+		first := s.open[0]
+		if first.expires > now {
+			break
+		}
 		first.ctx.Cancel(context.DeadlineExceeded)
 		first.expires = expired
 		heap.Fix(&s.open, 0)

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -72,9 +73,73 @@ func TestStreamsExpire(t *testing.T) {
 	}
 }
 
-// TestSizeOfStreams: what each of 100,000 watches takes of the heap.
+// TestLongestTimeouts: a stream that is valid for longer than the clock can tell, or has long
+// expired, keeps no other from expiring.
+func TestLongestTimeouts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(atMost(3), prometheus.NewRegistry())
+		time.Sleep(time.Hour)
+		var all [3]*Stream
+		for i, valid := range []time.Duration{math.MaxInt64, math.MinInt64, time.Second} {
+			all[i] = new(Stream)
+			all[i].ctx.Init(t.Context())
+			if err := s.add(all[i], &Options{Timeout: valid}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		for i, st := range all {
+			if expired := st.ctx.Cause() != nil; expired != (i > 0) {
+				t.Errorf("stream %d: %v", i, st.ctx.Cause())
+			}
+			s.remove(st)
+		}
+	})
+}
+
+// TestManyStreamsExpireTogether: streams that expire at the same time all end, in passes between
+// which others get the lock.
+func TestManyStreamsExpireTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const count = 3*maxExpired + 1
+		s := New(atMost(count), prometheus.NewRegistry())
+		var all []*Stream
+		ended := func() (n int) {
+			for _, st := range all {
+				if st.ctx.Cause() != nil {
+					n++
+				}
+			}
+			return n
+		}
+		for range count {
+			st := new(Stream)
+			st.ctx.Init(t.Context())
+			if err := s.add(st, &Options{Timeout: time.Minute}); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, st)
+		}
+		s.began = s.began.Add(-time.Hour)
+		s.expire()
+		if n := ended(); n != maxExpired {
+			t.Errorf("%d streams ended in one pass", n)
+		}
+		synctest.Wait()
+		if n := ended(); n != count {
+			t.Errorf("%d of %d streams ended", n, count)
+		}
+		for _, st := range all {
+			s.remove(st)
+		}
+	})
+}
+
+// TestSizeOfStreams: 100,000 watches take no larger class of the allocator, which puts a header of
+// 8 bytes before values of this size.
 func TestSizeOfStreams(t *testing.T) {
-	if size := unsafe.Sizeof(Stream{}); size > 768 {
-		t.Errorf("a stream takes %d bytes", size)
+	if size := unsafe.Sizeof(Stream{}); size > 768-8 {
+		t.Errorf("a stream has %d bytes", size)
 	}
 }

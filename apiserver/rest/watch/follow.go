@@ -113,7 +113,7 @@ func (st *Stream) sendFirst(ctx context.Context) error {
 			return err
 		}
 		if len(events) == 0 {
-			st.bookmark(st.following.changes.Position(), "")
+			st.bookmark(st.following.changes.Position())
 		}
 		if err := st.sendEvents(events); err != nil {
 			return err
@@ -137,7 +137,7 @@ func (st *Stream) sendToBookmark(ctx context.Context) error {
 		}
 		if err != nil && wait.Err() != nil && ctx.Err() == nil {
 			st.following.bookmarkAt = time.Now().Add(bookmarkEvery)
-			st.bookmark(st.following.changes.Position(), "")
+			st.bookmark(st.following.changes.Position())
 			return st.flush()
 		}
 		if err != nil {
@@ -156,6 +156,6 @@ func (st *Stream) sendLastBookmark() error {
 	if !st.opts.bookmarks || errors.Is(st.ctx.Cause(), context.Canceled) {
 		return nil
 	}
-	st.bookmark(st.following.changes.Position(), "")
+	st.bookmark(st.following.changes.Position())
 	return st.flush()
 }

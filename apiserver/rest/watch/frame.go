@@ -29,11 +29,13 @@ func eventType(head string) string {
 // initialEventsEnd is the annotation of the bookmark that follows the initial events (D26).
 const initialEventsEnd = `,"annotations":{"k8s.io/initial-events-end":"true"}`
 
-// bookmark sends a BOOKMARK with the position as its resourceVersion. fields are further JSON
-// members of its metadata, each after a comma. Its object is of the stream's kind (D25). A stream
-// of Tables sends a Table without rows instead (B29) or, if there are fields, with one row, whose
-// object has them.
-func (st *Stream) bookmark(position uint64, fields string) {
+// bookmark sends a BOOKMARK with the position as its resourceVersion.
+func (st *Stream) bookmark(position uint64) { st.bookmarkWith(position, "", "") }
+
+// bookmarkWith sends a BOOKMARK with further JSON members of its metadata, each after a comma. Its
+// object is of the stream's kind (D25). A stream of Tables sends a Table without rows instead (B29)
+// or, if there are fields, with one row, whose object has them and which begins with row.
+func (st *Stream) bookmarkWith(position uint64, fields, row string) {
 	b := make([]byte, 0, 192)
 	if !st.opts.tables() {
 		b = append(append(b, `{"kind":"`...), st.opts.Kind.Kind...)
@@ -49,7 +51,7 @@ func (st *Stream) bookmark(position uint64, fields string) {
 	case fields == "":
 		b = append(b, `},"rows":[]`...)
 	default:
-		b = append(append(b, '}'), st.opts.markRow...)
+		b = append(append(b, '}'), row...)
 		b = strconv.AppendUint(b, position, 10)
 		b = append(append(append(b, '"'), fields...), `}}}]`...)
 	}

@@ -103,7 +103,7 @@ func TestProtobufFrames(t *testing.T) {
 	}{
 		{"D5 ADDED", func() { st.event(change("7")) }, goldenAdded},
 		{"D5 ADDED of the initial objects", func() { st.send(added, configMap("7")) }, goldenAdded},
-		{"D25 BOOKMARK", func() { st.bookmark(9, "") }, goldenBookmark},
+		{"D25 BOOKMARK", func() { st.bookmark(9) }, goldenBookmark},
 		{"D13 ERROR", func() { st.fail(raftstore.ErrClosed) }, goldenError},
 	} {
 		w.Body.Reset()

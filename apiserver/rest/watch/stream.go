@@ -26,6 +26,9 @@ type Start struct {
 	Initial iter.Seq2[*state.Object, error]
 	// Marked makes the stream send the bookmark that ends the initial events (D26).
 	Marked bool
+	// MarkRow begins the row in the Table of that bookmark: the JSON up to the value of
+	// resourceVersion in the metadata of the row's object. It is empty unless the stream sends Tables.
+	MarkRow string
 	// After is the index of the state that Initial shows.
 	After uint64
 	// Changes reads the changes after After.
@@ -36,11 +39,6 @@ type Start struct {
 type Options struct {
 	// Projection decides which events the stream sends and how it encodes them.
 	Projection
-
-	// MarkRow begins the row in the Table of a bookmark that has annotations: the JSON up to the
-	// value of resourceVersion in the metadata of the row's object. It is empty unless the stream
-	// sends Tables.
-	MarkRow string
 
 	Sender    Sender
 	Statuses  *negotiate.Statuses
@@ -70,7 +68,6 @@ type Faults interface{ InternalError(err error) }
 // settings are the Options that a stream needs after its initial objects.
 type settings struct {
 	Projection
-	markRow   string
 	statuses  *negotiate.Statuses
 	bookmarks bool
 	end       *End
@@ -79,7 +76,7 @@ type settings struct {
 }
 
 func (o *Options) settings() settings {
-	return settings{o.Projection, o.MarkRow, o.Statuses, o.Bookmarks, o.End, o.Ended, o.Faults}
+	return settings{o.Projection, o.Statuses, o.Bookmarks, o.End, o.Ended, o.Faults}
 }
 
 // validFor returns the shorter one of the timeout and the time for which the credential is valid.
@@ -90,8 +87,8 @@ func (o *Options) validFor() time.Duration {
 	return min(o.Timeout, time.Until(o.Credential.Expires))
 }
 
-// Stream is one open watch. It fits into 768 bytes, a size class of the allocator: nodes may have
-// 100,000, and each collection of garbage looks at all of them.
+// Stream is one open watch. With the allocator's header of 8 bytes it fits into 768, a size class:
+// nodes may have 100,000, and each collection of garbage looks at all of them.
 type Stream struct {
 	streams    *Streams
 	held       budget.Holding // of the bounds on streams
@@ -253,7 +250,7 @@ func (st *Stream) sendInitial(ctx context.Context, start Start) error {
 		}
 	}
 	if start.Marked {
-		st.bookmark(start.After, initialEventsEnd)
+		st.bookmarkWith(start.After, initialEventsEnd, start.MarkRow)
 	}
 	st.buffers.object = nil // streams live long, and the encodings of changes are shared
 	return st.flush()

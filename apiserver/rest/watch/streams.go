@@ -48,7 +48,7 @@ type Streams struct {
 
 	mu       sync.Mutex
 	open     byExpiry
-	expiry   *time.Timer // runs expire when the first of open expires, or earlier; nil before the first stream
+	expiry   *time.Timer // runs expire, when the first of open expires or earlier; nil at first
 	draining bool
 	ended    chan struct{} // closed when draining and no stream is open
 }
