@@ -645,8 +645,11 @@ type SnapshotHeader struct {
 	FailedFloor uint64                 `protobuf:"varint,6,opt,name=failed_floor,json=failedFloor,proto3" json:"failed_floor,omitempty"` // failures at or below this index are forgotten: replay cannot start below it
 	// When entries were appended: an index and seconds since 1970, once for each step of time in which there were any; both
 	// delta-coded, rising, and of one length.
-	TimeIndex     []uint64 `protobuf:"varint,7,rep,packed,name=time_index,json=timeIndex,proto3" json:"time_index,omitempty"`
-	TimeSeconds   []uint64 `protobuf:"varint,8,rep,packed,name=time_seconds,json=timeSeconds,proto3" json:"time_seconds,omitempty"`
+	TimeIndex   []uint64 `protobuf:"varint,7,rep,packed,name=time_index,json=timeIndex,proto3" json:"time_index,omitempty"`
+	TimeSeconds []uint64 `protobuf:"varint,8,rep,packed,name=time_seconds,json=timeSeconds,proto3" json:"time_seconds,omitempty"`
+	// Index of an entry after which none changed an object, so that watches can continue from it; without it, that of the state. It is
+	// no part of the state: nodes that have read snapshots of older builds know a later entry than others.
+	Changed       *uint64 `protobuf:"varint,9,opt,name=changed,proto3,oneof" json:"changed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -735,6 +738,13 @@ func (x *SnapshotHeader) GetTimeSeconds() []uint64 {
 		return x.TimeSeconds
 	}
 	return nil
+}
+
+func (x *SnapshotHeader) GetChanged() uint64 {
+	if x != nil && x.Changed != nil {
+		return *x.Changed
+	}
+	return 0
 }
 
 // SnapshotObject is one stored object, in key order.
@@ -1029,7 +1039,7 @@ const file_logpb_entry_proto_rawDesc = "" +
 	"\x04Init\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\"\x05\n" +
-	"\x03Pin\"\xf4\x01\n" +
+	"\x03Pin\"\x9f\x02\n" +
 	"\x0eSnapshotHeader\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x1d\n" +
@@ -1040,7 +1050,10 @@ const file_logpb_entry_proto_rawDesc = "" +
 	"\ffailed_floor\x18\x06 \x01(\x04R\vfailedFloor\x12\x1d\n" +
 	"\n" +
 	"time_index\x18\a \x03(\x04R\ttimeIndex\x12!\n" +
-	"\ftime_seconds\x18\b \x03(\x04R\vtimeSeconds\"\x82\x02\n" +
+	"\ftime_seconds\x18\b \x03(\x04R\vtimeSeconds\x12\x1d\n" +
+	"\achanged\x18\t \x01(\x04H\x00R\achanged\x88\x01\x01B\n" +
+	"\n" +
+	"\b_changed\"\x82\x02\n" +
 	"\x0eSnapshotObject\x12%\n" +
 	"\x03key\x18\x01 \x01(\v2\x13.quorate.log.v1.KeyR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value\x12%\n" +
@@ -1125,6 +1138,7 @@ func file_logpb_entry_proto_init() {
 		(*Entry_Init)(nil),
 		(*Entry_Pin)(nil),
 	}
+	file_logpb_entry_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -169,11 +169,11 @@ func (a *Applier) Restore(from io.ReadCloser) error {
 	if a.started.Load() {
 		// Another node sent the snapshot. This node never applied the entries in between, and older
 		// retained states would keep the whole former state in memory.
-		a.cfg.Hub.Reset(index)
+		a.cfg.Hub.Reset(index, a.Root().Changed())
 		a.cfg.Retained.Clear()
 		a.cfg.Installed(index)
 	} else {
-		a.cfg.Hub.Begin(index)
+		a.cfg.Hub.Begin(index, a.Root().Changed())
 	}
 	a.cfg.Applied.Advance(index)
 	// gofail: var restoreAfter struct{}

@@ -20,7 +20,8 @@ type Fork struct {
 func (f Fork) Index(index uint64) uint64 { return index + f.Gap }
 
 // WriteFork writes a snapshot of the forked state of a root. It records no failed entries, because
-// the new cluster's log begins after it.
+// the new cluster's log begins after it, and not when an object has changed: a client of the old
+// cluster may have seen any of its entries.
 func WriteFork(w io.Writer, r *state.Root, f Fork) error {
 	h := header(r)
 	h.Index, h.ClusterId = f.Index(r.Index()), f.ClusterID

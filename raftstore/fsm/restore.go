@@ -61,6 +61,11 @@ func (s *snapshotReader) newLoader() (*state.Loader, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.header.Changed != nil {
+		if err := loader.SetChanged(s.header.GetChanged()); err != nil {
+			return nil, err
+		}
+	}
 	return loader, s.loadTimes(loader)
 }
 

@@ -25,10 +25,14 @@ const (
 const yieldEvery = 64
 
 // WriteSnapshot writes a state to w. It takes no locks and needs little memory. Every node writes
-// the same bytes for the same state.
+// the same bytes for the same state and the same Root.Changed.
 func WriteSnapshot(w io.Writer, r *state.Root) error {
-	return write(w, header(r), r, func(o *state.Object) *state.Object { return o })
+	h := header(r)
+	h.Changed = proto.Uint64(r.Changed())
+	return write(w, h, r, unchanged)
 }
+
+func unchanged(o *state.Object) *state.Object { return o }
 
 // write writes a snapshot with header h and the objects that change returns for those of the state.
 func write(w io.Writer, h *logpb.SnapshotHeader, r *state.Root, change func(*state.Object) *state.Object) error {
@@ -60,6 +64,7 @@ func write(w io.Writer, h *logpb.SnapshotHeader, r *state.Root, change func(*sta
 	return nil
 }
 
+// header returns the header with everything on which nodes must agree.
 func header(r *state.Root) *logpb.SnapshotHeader {
 	failed := r.Failed()
 	h := &logpb.SnapshotHeader{

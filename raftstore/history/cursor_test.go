@@ -130,7 +130,7 @@ func TestCursor_waits_until_history_begins_anew(t *testing.T) {
 		hub.Append(3, run(1, 3, 1))
 		behind, ahead := hub.Watch(pods, 3), hub.Watch(pods, 20)
 		done, later := next(t.Context(), behind), next(t.Context(), ahead)
-		hub.Reset(20)
+		hub.Reset(20, 20)
 		synctest.Wait()
 		var compacted *Compacted
 		if o := <-done; !errors.As(o.err, &compacted) || compacted.Want != 3 || compacted.Oldest != 20 {
@@ -154,7 +154,7 @@ func TestCursor_waits_until_history_begins_anew(t *testing.T) {
 func TestBegin_leaves_earlier_events_to_the_log(t *testing.T) {
 	log := &fakeLog{}
 	hub, _ := newHub(t, Config{Log: log})
-	hub.Begin(10)
+	hub.Begin(10, 10)
 	log.append(run(1, 10, 1)...)
 	hub.Append(12, run(11, 12, 1))
 	c := hub.Watch(pods, 4)
@@ -177,7 +177,7 @@ func TestCursor_compacted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			hub, _ := newHub(t, Config{Log: c.log})
-			hub.Begin(10)
+			hub.Begin(10, 10)
 			hub.Append(12, run(11, 12, 1))
 			_, err := hub.Watch(pods, 6).Next(t.Context())
 			var compacted *Compacted
@@ -195,7 +195,7 @@ func TestCursor_compacted(t *testing.T) {
 func behind(t *testing.T, log *fakeLog, turns int) (*Hub, func(string) float64) {
 	t.Helper()
 	hub, metric := newHub(t, Config{Log: log, MaxLogReads: turns})
-	hub.Begin(10)
+	hub.Begin(10, 10)
 	log.append(run(1, 10, 1)...)
 	return hub, metric
 }
@@ -211,7 +211,7 @@ func TestCursor_reads_of_the_log_are_bounded(t *testing.T) {
 			return nil
 		}}
 		hub, metric := newHub(t, Config{Log: log, MaxLogReads: 2})
-		hub.Begin(10)
+		hub.Begin(10, 10)
 		log.append(run(1, 10, logReadBytes)...) // a read returns one
 		var all []<-chan outcome
 		for position := range uint64(5) { // those at one position would share a read
@@ -287,7 +287,7 @@ func TestCursor_reads_of_the_log_find_it_trimmed(t *testing.T) {
 
 func TestCursor_reads_of_the_log_stop_at_a_log_that_does_not_move(t *testing.T) {
 	hub, _ := newHub(t, Config{Log: stalledLog{}})
-	hub.Begin(10)
+	hub.Begin(10, 10)
 	if _, err := hub.Watch(pods, 3).Next(t.Context()); !errors.Is(err, errStalledLog) {
 		t.Fatalf("got %v", err)
 	}

@@ -23,8 +23,10 @@
 //   - The writer marks the listeners that an event concerns after it has stored the event and before
 //     it stores the hub's position, and wakes them afterwards. So a listener that is not marked has
 //     no events up to the position, and its cursors may advance without a look at the others.
-//   - There is no history below the origin, the index of the last snapshot installed from another
-//     node: entries may be missing there although the log has earlier ones.
+//   - There is no history below the origin, the last change in the last snapshot installed from
+//     another node: entries may be missing there although the log has earlier ones. A snapshot says
+//     after which index no entry has an event, so a node that joins an idle cluster serves all who
+//     watch it.
 //
 // A Listener waits on behalf of many cursors of one resource. It names their interests, such as a
 // namespace or the value of a field in one, and the hub finds it by these (Index), so that events

@@ -44,7 +44,7 @@ func TestCursor_sees_every_event_once_in_order(t *testing.T) {
 		s := &script{t: rt, hub: hub, log: log}
 		if rapid.Bool().Draw(rt, "begin") {
 			s.applied = 50
-			hub.Begin(s.applied)
+			hub.Begin(s.applied, rapid.Uint64Range(0, s.applied).Draw(rt, "changed"))
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"append": func(t *rapid.T) { s.append(t) },
@@ -143,14 +143,18 @@ func (s *script) trim(t *rapid.T) {
 }
 
 // reset installs a snapshot from another node. This node has no events of the entries that it
-// skips.
+// skips, of which the last ones may have none, or all.
 func (s *script) reset(t *rapid.T) {
 	if rapid.IntRange(0, 5).Draw(t, "reset") != 0 {
 		return
 	}
 	s.applied += uint64(rapid.IntRange(1, 20).Draw(t, "ahead"))
-	s.origin = s.applied
-	s.hub.Reset(s.applied)
+	least := s.origin
+	if len(s.all) > 0 {
+		least = max(least, s.all[len(s.all)-1].Index)
+	}
+	s.origin = rapid.Uint64Range(least, s.applied).Draw(t, "changed")
+	s.hub.Reset(s.applied, s.origin)
 	if rapid.Bool().Draw(t, "log trimmed") {
 		s.log.trim(s.applied)
 	}
@@ -211,7 +215,7 @@ func TestCursor_keeps_up_with_a_writer(t *testing.T) {
 	}
 	for n := uint64(0); n < events; {
 		if n > 0 && n%snapshotEvery == 0 {
-			hub.Reset(index(n) - 1)
+			hub.Reset(index(n)-1, index(n)-1)
 		}
 		var batch []*Event
 		for range n%7 + 1 {

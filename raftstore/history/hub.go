@@ -91,16 +91,18 @@ func New(c Config) (*Hub, error) {
 	return h, nil
 }
 
-// Begin makes memory begin after index when a node starts from a snapshot. The Log serves earlier
+// Begin makes memory begin when a node starts from a snapshot of the state at index, in which no
+// entry after the one at changed has an event: memory has all events after that. The Log serves
+// earlier positions.
+func (h *Hub) Begin(index, changed uint64) { h.restart(index, changed, 0) }
+
+// Reset makes history begin when a snapshot from another node has been installed: this node has not
+// applied the entries between its old state and index. Cursors at positions before changed, after
+// which no entry up to index has an event, get *Compacted, even if the Log has entries after those
 // positions.
-func (h *Hub) Begin(index uint64) { h.restart(index, 0) }
+func (h *Hub) Reset(index, changed uint64) { h.restart(index, changed, changed) }
 
-// Reset makes history begin after index, when a snapshot from another node has been installed: this
-// node has not applied the entries between its old state and index. Cursors at earlier positions
-// get *Compacted, even if the Log has entries after those positions.
-func (h *Hub) Reset(index uint64) { h.restart(index, index) }
-
-func (h *Hub) restart(floor, origin uint64) {
+func (h *Hub) restart(index, floor, origin uint64) {
 	h.mu.Lock()
 	h.floor, h.origin = floor, origin
 	topics := make([]*topic, 0, len(h.topics))
@@ -112,7 +114,7 @@ func (h *Hub) restart(floor, origin uint64) {
 	h.mu.Unlock()
 	h.reads.restart()
 	h.last, h.bytes, h.events = floor, 0, 0
-	h.applied.Store(floor)
+	h.applied.Store(index)
 	h.observe()
 	for _, t := range topics {
 		t.wake()

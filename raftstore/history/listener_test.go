@@ -131,7 +131,7 @@ func TestListener_is_woken_when_history_begins_anew_or_ends(t *testing.T) {
 	l.Add(Everything().In("a"))
 	hub.Append(3, nil)
 	l.Take()
-	hub.Reset(50)
+	hub.Reset(50, 50)
 	if !listening(l) || l.Quiet() != 0 || l.Take() != 0 {
 		t.Error("the listener takes the gap for quiet")
 	}

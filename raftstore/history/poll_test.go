@@ -24,7 +24,7 @@ func TestCursor_poll_returns_what_is_in_memory(t *testing.T) {
 
 func TestCursor_poll_leaves_the_log_and_the_end_to_next(t *testing.T) {
 	hub, _ := newHub(t, Config{Log: &fakeLog{}})
-	hub.Begin(5)
+	hub.Begin(5, 5)
 	behind, current := hub.Watch(pods, 3), hub.Watch(pods, 5)
 	if events, reached := behind.Poll(); len(events) > 0 || reached {
 		t.Errorf("%v, %v before memory", indexes(events), reached)

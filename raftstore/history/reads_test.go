@@ -29,7 +29,7 @@ func logOnly(t *testing.T, count uint64, c Config) (*Hub, *fakeLog, []*Event, fu
 	}
 	c.Log = log
 	h, metric := newHub(t, c)
-	h.Begin(count)
+	h.Begin(count, count)
 	return h, log, all, metric
 }
 
@@ -246,7 +246,7 @@ func TestKeptReadsAreBounded(t *testing.T) {
 			if kept := metric("log_reads_kept_bytes"); bytes > int64(c.bytes) || kept != float64(bytes) {
 				t.Errorf("%d bytes are kept, the metric says %v, want at most %d", bytes, kept, c.bytes)
 			}
-			h.Begin(last)
+			h.Begin(last, last)
 			if n := len(h.reads.latest); n != 0 || metric("log_reads_kept_bytes") != 0 {
 				t.Errorf("%d reads are kept after history has begun anew", n)
 			}
@@ -263,7 +263,7 @@ func TestReadFromBeforeAResetIsNotKept(t *testing.T) {
 		log.hook = func(context.Context) error { <-proceed; return nil }
 		read := func() <-chan outcome { return next(t.Context(), h.Watch(state.ResourcePrefix("pods"), 0)) }
 		before := read()
-		h.Reset(30)
+		h.Reset(30, 30)
 		close(proceed)
 		if o := <-before; o.err != nil || len(o.events) == 0 {
 			t.Errorf("the cursor of the read got %v, %v", indexes(o.events), o.err)

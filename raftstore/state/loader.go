@@ -34,6 +34,16 @@ func NewLoader(index uint64, clusterID string, failed []uint64, floor uint64) (*
 	return &Loader{tree: t}, nil
 }
 
+// SetChanged sets the index of an entry after which none changed an object. Without it, that is the
+// index of the state.
+func (l *Loader) SetChanged(index uint64) error {
+	if index > l.tree.index {
+		return fmt.Errorf("entry %d changed an object, beyond index %d: %w", index, l.tree.index, errLoad)
+	}
+	l.tree.changed = index
+	return nil
+}
+
 // Intern is Tree.Intern for the tree being built.
 func (l *Loader) Intern(b []byte) Attributes { return l.tree.Intern(b) }
 

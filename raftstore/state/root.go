@@ -31,6 +31,9 @@ func (r *Root) Index() uint64 { return r.index }
 // ClusterID returns the cluster's id, "" before the cluster is initialised.
 func (r *Root) ClusterID() string { return r.clusterID }
 
+// Changed returns the index of the last log entry that changed an object, or of a later one.
+func (r *Root) Changed() uint64 { return r.changed }
+
 // At returns the state at an earlier index if no object has changed since then, nil otherwise.
 func (r *Root) At(index uint64) *Root {
 	switch {
