@@ -271,7 +271,7 @@ func TestHistoryBeginsAnew(t *testing.T) {
 		}
 		b.pod("n2", "a")
 		synctest.Wait()
-		b.hub.Reset(50)
+		b.hub.Reset(50, 50)
 		synctest.Wait()
 		for i, p := range clients {
 			if !strings.Contains(p.text(), `"type":"ERROR"`) || !strings.Contains(p.text(), `"code":410`) {
