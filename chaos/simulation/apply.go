@@ -187,6 +187,11 @@ func (p *process) refuseDamaged(s *savedState) {
 	if p.w.chance(0.3) {
 		damaged = damaged[:p.w.rng.IntN(len(damaged))]
 	}
+	if content, err := uncompressed(damaged); err == nil {
+		if whole, err := uncompressed(s.bytes); err == nil && bytes.Equal(content, whole) {
+			return // compressed bytes have a few bits that say nothing
+		}
+	}
 	before := p.applier.Root()
 	p.trace("is sent a damaged snapshot of %d", s.index)
 	if _, err := fsm.CheckSnapshot(snapshot.NewReader(bytes.NewReader(damaged))); err == nil {
@@ -198,4 +203,9 @@ func (p *process) refuseDamaged(s *savedState) {
 	if p.applier.Root() != before {
 		p.w.violate("%s has another state after a snapshot that it refused", p.node.name)
 	}
+}
+
+// uncompressed returns the records of a snapshot.
+func uncompressed(content []byte) ([]byte, error) {
+	return io.ReadAll(snapshot.NewReader(bytes.NewReader(content)))
 }

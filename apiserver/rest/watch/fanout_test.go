@@ -201,7 +201,7 @@ func TestSubscribersGetBookmarks(t *testing.T) {
 		b := newHarness(t)
 		defer b.end()
 		b.index = 7
-		b.hub.Begin(7)
+		b.hub.Begin(7, 7)
 		clients := []*client{newClient(1), newClient(1)}
 		for _, p := range clients {
 			b.open(p, all(), Options{Bookmarks: true, Timeout: 90 * time.Second})
