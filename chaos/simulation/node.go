@@ -60,6 +60,7 @@ type data struct {
 	hub      *history.Hub
 	retained *read.Retained
 	origin   uint64 // index of the last snapshot installed from another node
+	quiet    uint64 // index of the last event in that snapshot
 	applying bool
 	pins     []pin
 }

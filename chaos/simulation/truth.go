@@ -241,6 +241,17 @@ func (t *truth) stateAt(index uint64) map[state.Key]thing {
 	return objects
 }
 
+// quietUpTo returns the index of the last event up to an index.
+func (t *truth) quietUpTo(index uint64) (last uint64) {
+	for _, e := range t.events {
+		if e.index > index {
+			break
+		}
+		last = e.index
+	}
+	return last
+}
+
 // after returns the first event of a collection after a position, or nil.
 func (t *truth) after(position uint64, p state.Prefix) *happened {
 	i, found := slices.BinarySearchFunc(t.events, position, func(e happened, position uint64) int { return int(e.index) - int(position) })

@@ -125,7 +125,11 @@ func (o *watcher) expired(c *history.Compacted) {
 	p := o.on
 	o.w.counts.Expired++
 	p.trace("refuses a watch from %d: its history begins with %d", o.seen, c.Oldest)
-	if kept := max(p.base, p.origin); o.seen >= kept && len(p.entries) > 0 {
+	seen := o.seen
+	if p.quiet <= seen && seen < p.origin {
+		seen = p.origin // nothing happened between the two
+	}
+	if kept := max(p.base, p.origin); seen >= kept && len(p.entries) > 0 {
 		o.w.violate("%s refuses a watch from %d, and has all since %d: %v", p.node.name, o.seen, kept, c)
 	}
 	if c.Oldest <= o.seen {

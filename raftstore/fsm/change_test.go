@@ -55,8 +55,10 @@ func TestLastChange(t *testing.T) {
 	if fsm.Checksum(older) != fsm.Checksum(root) {
 		t.Error("the checksum tells which snapshot a node has read")
 	}
-	if _, err := fsm.ReadSnapshot(bytes.NewReader(with(proto.Uint64(1001)))); !errors.Is(err, fsm.ErrSnapshotCorrupt) {
-		t.Errorf("changed after the state: %v", err)
+	for name, wrong := range map[string]uint64{"after the state": 1001, "before an object": changed - 1} {
+		if _, err := fsm.ReadSnapshot(bytes.NewReader(with(proto.Uint64(wrong)))); !errors.Is(err, fsm.ErrSnapshotCorrupt) {
+			t.Errorf("changed %s: %v", name, err)
+		}
 	}
 
 	var forked bytes.Buffer

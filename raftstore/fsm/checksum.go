@@ -8,7 +8,7 @@ import (
 )
 
 // ChecksumFormat identifies the input and the algorithm of Checksum. It must change whenever what
-// write writes does, because checksums of different formats can't be compared.
+// header returns or write writes does, because checksums of different formats can't be compared.
 const ChecksumFormat = 1
 
 // Checksum returns the CRC-64 of the state's snapshot, but for Root.Changed: it has everything on

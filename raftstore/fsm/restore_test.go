@@ -28,7 +28,7 @@ func snapshotObjects(count int) (*logpb.SnapshotHeader, []*logpb.SnapshotObject)
 			Value: fmt.Appendf(nil, "%d%s", version, strings.Repeat("x", i%1500)), Labels: fmt.Sprint("app=", i%7), Sealed: i%3 == 0,
 		}
 	}
-	return &logpb.SnapshotHeader{Format: 1, Index: uint64(count), Objects: uint64(count), Changed: proto.Uint64(uint64(count) / 2)}, objects
+	return &logpb.SnapshotHeader{Format: 1, Index: uint64(count) + 10, Objects: uint64(count), Changed: proto.Uint64(uint64(count))}, objects
 }
 
 func stream(t *testing.T, header *logpb.SnapshotHeader, objects []*logpb.SnapshotObject) []byte {

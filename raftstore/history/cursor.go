@@ -100,6 +100,10 @@ func (c *Cursor) seek() (run []*Event, behind bool) {
 			continue
 		}
 		if c.position < v.floor {
+			if q := c.hub.quiet.Load(); q.changed <= c.position && c.position < q.index {
+				c.position = q.index // where the log may begin, while memory begins later
+				continue
+			}
 			return nil, true
 		}
 		run, ok := c.seekIn(v)

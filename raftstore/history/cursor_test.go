@@ -165,6 +165,46 @@ func TestBegin_leaves_earlier_events_to_the_log(t *testing.T) {
 	}
 }
 
+// A cursor in the part of a snapshot after its last change continues with the log, which begins with
+// the snapshot, when memory has no longer the events after it.
+func TestCursor_continues_from_the_last_change_of_a_snapshot(t *testing.T) {
+	log := &fakeLog{}
+	hub, metric := newHub(t, Config{Log: log, MaxBytes: 1, MaxTopics: 1})
+	hub.Append(5, run(1, 5, 1))
+	early := hub.Watch(pods, 12)
+	hub.Reset(50, 10)
+	log.append(run(51, 60, 1000)...)
+	log.trim(50)
+	for _, e := range run(51, 60, 1000) {
+		hub.Append(e.Index, []*Event{e})
+	}
+	hub.Append(61, nil)
+	if _, err := hub.Watch(pods, 9).Next(t.Context()); !isCompactedTo(err, 50) {
+		t.Errorf("from before the last change: %v", err)
+	}
+	for name, c := range map[string]*Cursor{"10": hub.Watch(pods, 10), "49": hub.Watch(pods, 49), "12, older than the snapshot": early} {
+		var all []uint64
+		for len(all) < 10 {
+			events, err := c.Next(t.Context())
+			if err != nil {
+				t.Fatalf("from %s: %v", name, err)
+			}
+			all = append(all, indexes(events)...)
+		}
+		if all[0] != 51 || len(all) != 10 {
+			t.Errorf("from %s: got %v", name, all)
+		}
+	}
+	if metric("log_reads_total") == 0 {
+		t.Error("memory had all events, so the test proves nothing")
+	}
+}
+
+func isCompactedTo(err error, oldest uint64) bool {
+	compacted, ok := errors.AsType[*Compacted](err)
+	return ok && compacted.Oldest == oldest
+}
+
 // Compacted has the oldest position from which a client can resume (D13).
 func TestCursor_compacted(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -52,7 +52,8 @@ type Hub struct {
 	seed      maphash.Seed // of the bits of namespaces
 
 	applied   atomic.Uint64
-	sleeping  atomic.Int64 // cursors that wait for events
+	quiet     atomic.Pointer[span] // at the end of the snapshot with which memory began
+	sleeping  atomic.Int64         // cursors that wait for events
 	closed    chan struct{}
 	closeOnce sync.Once
 
@@ -71,6 +72,9 @@ type Hub struct {
 	woken   []*Listener
 }
 
+// span is a part of the log without events: the entries after changed, up to index.
+type span struct{ changed, index uint64 }
+
 // New returns an empty hub, at position 0.
 func New(c Config) (*Hub, error) {
 	if c.MaxBytes < 0 || c.MaxLogReads < 0 || c.MaxTopics < 0 {
@@ -87,6 +91,7 @@ func New(c Config) (*Hub, error) {
 		topics:    make(map[string]*topic),
 		listening: make(map[string]*listeners),
 	}
+	h.quiet.Store(&span{})
 	h.metrics = newMetrics(c.Registerer, h)
 	return h, nil
 }
@@ -103,6 +108,7 @@ func (h *Hub) Begin(index, changed uint64) { h.restart(index, changed, 0) }
 func (h *Hub) Reset(index, changed uint64) { h.restart(index, changed, changed) }
 
 func (h *Hub) restart(index, floor, origin uint64) {
+	h.quiet.Store(&span{changed: floor, index: index})
 	h.mu.Lock()
 	h.floor, h.origin = floor, origin
 	topics := make([]*topic, 0, len(h.topics))

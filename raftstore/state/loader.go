@@ -34,8 +34,8 @@ func NewLoader(index uint64, clusterID string, failed []uint64, floor uint64) (*
 	return &Loader{tree: t}, nil
 }
 
-// SetChanged sets the index of an entry after which none changed an object. Without it, that is the
-// index of the state.
+// SetChanged sets the index of an entry after which none changed an object, before any is added.
+// Without it, that is the index of the state.
 func (l *Loader) SetChanged(index uint64) error {
 	if index > l.tree.index {
 		return fmt.Errorf("entry %d changed an object, beyond index %d: %w", index, l.tree.index, errLoad)
@@ -51,6 +51,9 @@ func (l *Loader) Intern(b []byte) Attributes { return l.tree.Intern(b) }
 func (l *Loader) Add(o *Object) error {
 	if o.Key <= l.last {
 		return fmt.Errorf("key %q after %q: %w", o.Key, l.last, errLoad)
+	}
+	if o.Version > l.tree.changed {
+		return fmt.Errorf("key %q of version %d, when no object had changed after %d: %w", o.Key, o.Version, l.tree.changed, errLoad)
 	}
 	l.last = o.Key
 	l.tree.objects.Load(o.Key, o)

@@ -7,9 +7,9 @@
 // changes and enqueues them for all of these streams, and the others have none (fanout.go).
 //
 // Streams counts the streams, bounds their number, ends them when they expire (expiry.go), ends
-// those whose clients do not read (Run, one goroutine), and ends all of them (Drain). Events in JSON contain the stored bytes. The output of
-// an Encoder, such as protobuf or the row of a Table, is encoded once and shared by all streams
-// that send it at about the same time (cache.go).
+// those whose clients do not read (Run, one goroutine), and ends all of them (Drain). Events in
+// JSON contain the stored bytes. The output of an Encoder, such as protobuf or the row of a Table,
+// is encoded once and shared by all streams that send it at about the same time (cache.go).
 //
 // DESIGN.md describes how streams begin and end so that a client's cache continues from its
 // version.
