@@ -16,8 +16,8 @@ export GOFLAGS     ?= -trimpath
 PARALLEL ?= 2
 TESTFLAGS ?=
 # Packages tested without the race detector, which makes them six times as slow: they try many values one after the other, and what they
-# test runs with it on many goroutines in the tests of apiserver. UNRACED= leaves none out.
-UNRACED  ?= $(addprefix quorate/apiserver/objects/,patch schema structural validation)
+# test runs with it on many goroutines in the tests of apiserver and of chaos. UNRACED= leaves none out.
+UNRACED  ?= $(addprefix quorate/apiserver/objects/,patch schema structural validation) $(addprefix quorate/chaos/,check check/watchmodel)
 # Modules beside the main one: clients for tests and benchmarks, kept out of what ships.
 # That of upstream's suites is left out: its compilation takes a quarter of an hour.
 MODULES  := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './bin/*' -not -path './chaos/upstream/*'))
