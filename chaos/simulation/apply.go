@@ -155,7 +155,8 @@ func (p *process) receiveState(m appending, reply func(answer)) {
 	}
 	p.store(func(m *image) { m.entries, m.base = nil, s.index })
 	p.applied, p.commit, p.config = s.index, s.index, p.configuration()
-	p.origin, p.quiet = p.applier.Root().Index(), p.w.truth.quietUpTo(p.applier.Root().Index())
+	p.origin = p.applier.Root().Index()
+	p.quiet = p.w.truth.lastUpTo(p.origin)
 	p.pins = nil
 	p.w.counts.Installed++
 	p.trace("has installed %s's snapshot of %d", m.from.name, s.index)

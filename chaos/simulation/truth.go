@@ -241,24 +241,26 @@ func (t *truth) stateAt(index uint64) map[state.Key]thing {
 	return objects
 }
 
-// quietUpTo returns the index of the last event up to an index.
-func (t *truth) quietUpTo(index uint64) (last uint64) {
-	for _, e := range t.events {
-		if e.index > index {
-			break
-		}
-		last = e.index
-	}
-	return last
-}
-
-// after returns the first event of a collection after a position, or nil.
-func (t *truth) after(position uint64, p state.Prefix) *happened {
+// upTo returns the number of events up to a position.
+func (t *truth) upTo(position uint64) int {
 	i, found := slices.BinarySearchFunc(t.events, position, func(e happened, position uint64) int { return int(e.index) - int(position) })
 	if found {
 		i++
 	}
-	for ; i < len(t.events); i++ {
+	return i
+}
+
+// lastUpTo returns the index of the last event up to a position, 0 if there is none.
+func (t *truth) lastUpTo(position uint64) uint64 {
+	if n := t.upTo(position); n > 0 {
+		return t.events[n-1].index
+	}
+	return 0
+}
+
+// after returns the first event of a collection after a position, or nil.
+func (t *truth) after(position uint64, p state.Prefix) *happened {
+	for i := t.upTo(position); i < len(t.events); i++ {
 		if p.Covers(t.events[i].key) {
 			return &t.events[i]
 		}

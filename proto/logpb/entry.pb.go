@@ -647,8 +647,9 @@ type SnapshotHeader struct {
 	// delta-coded, rising, and of one length.
 	TimeIndex   []uint64 `protobuf:"varint,7,rep,packed,name=time_index,json=timeIndex,proto3" json:"time_index,omitempty"`
 	TimeSeconds []uint64 `protobuf:"varint,8,rep,packed,name=time_seconds,json=timeSeconds,proto3" json:"time_seconds,omitempty"`
-	// Index of an entry after which none changed an object, so that watches can continue from it; without it, that of the state. It is
-	// no part of the state: nodes that have read snapshots of older builds know a later entry than others.
+	// Index of an entry after which none changed an object, so that watches can continue from it;
+	// without it, that of the state. It is no part of the state: nodes that have read snapshots of
+	// older builds know a later entry than others.
 	Changed       *uint64 `protobuf:"varint,9,opt,name=changed,proto3,oneof" json:"changed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

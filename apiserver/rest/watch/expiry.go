@@ -12,11 +12,11 @@ import (
 type byExpiry []*Stream
 
 const (
-	// expired is when a stream expires that has been told to end.
+	// expired is the expiry of a stream whose context expire has canceled.
 	expired time.Duration = math.MaxInt64
 	// maxValid bounds how long a stream is valid, so that no sum overflows.
 	maxValid = 100 * 365 * 24 * time.Hour
-	// maxExpired is how many streams are told to end in one hold of the lock.
+	// maxExpired bounds the streams that expire cancels in one hold of the lock.
 	maxExpired = 1000
 )
 
@@ -75,7 +75,8 @@ func (s *Streams) awaitExpiry() {
 	}
 }
 
-// expire tells the streams to end that have expired. They stay open until they have ended.
+// expire cancels the contexts of the streams that have expired, which stay open until they have
+// ended.
 func (s *Streams) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

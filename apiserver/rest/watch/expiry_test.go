@@ -13,8 +13,8 @@ import (
 )
 
 // TestStreamsExpire opens streams that are valid for different times and ends some of them early:
-// each of the others is told to end when its own time is over, neither earlier nor later, and none
-// that has ended leaves anything behind.
+// Streams cancels each of the others when its own time is over, neither earlier nor later, and keeps
+// nothing of those that have ended.
 func TestStreamsExpire(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
