@@ -107,6 +107,33 @@ func TestDispatcherPanics(t *testing.T) {
 	})
 }
 
+// TestSnapshotWithoutChanges: when a snapshot of another node has no change that the idle streams of
+// a connection have not had, they go on, and get what follows.
+func TestSnapshotWithoutChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newHarness(t)
+		defer b.end()
+		clients := []*client{newClient(1), newClient(1), newClient(1)}
+		for _, p := range clients {
+			b.open(p, all(), Options{})
+			synctest.Wait()
+		}
+		b.pod("x", "a")
+		synctest.Wait()
+		b.hub.Reset(50, b.index)
+		synctest.Wait()
+		b.index = 50
+		b.pod("x", "b")
+		synctest.Wait()
+		for _, p := range clients {
+			wantNames(t, "the stream", p, "a", "b")
+		}
+		if n := b.streams.Open(); n != len(clients) {
+			t.Errorf("%d streams are open", n)
+		}
+	})
+}
+
 // TestParkingMeetsTheEnd checks that a stream that has ended since it last looked is not parked:
 // the end has been announced already.
 func TestParkingMeetsTheEnd(t *testing.T) {
